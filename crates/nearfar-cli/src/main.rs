@@ -1,0 +1,2 @@
+//! The `nearfar` program.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Slow oracles, golden readers and generators of hard cases; for nearfar's own tests only.

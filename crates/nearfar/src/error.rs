@@ -1,0 +1,164 @@
+//! Everything that can go wrong, one variant per cause. A message names the place, what was found,
+//! what is allowed and what to try.
+
+use crate::load::LoadError;
+
+/// Result of anything in this crate that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a run was refused or stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be read as what it claims to be.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A parameter is out of its range.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// The data cannot be clustered as given.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The plan needs more memory than is allowed.
+    #[error(
+        "this run needs {} of memory and {} may be used; {advice}",
+        crate::plan::human_bytes(*needed),
+        crate::plan::human_bytes(*limit)
+    )]
+    Memory {
+        /// Bytes the plan asks for.
+        needed: u64,
+        /// Bytes allowed.
+        limit: u64,
+        /// The setting that would fit.
+        advice: String,
+    },
+    /// The factor V became zero: the settings leave nothing to factorise.
+    #[error("the factor V became zero in iteration {iteration}: {cause}")]
+    Collapsed {
+        /// Iteration in which it happened, counted from 1.
+        iteration: usize,
+        /// Which setting caused it and what to try.
+        cause: String,
+    },
+    /// The caller asked to stop before there was a result.
+    #[error("cancelled during {stage}")]
+    Cancelled {
+        /// Stage of the path that was running.
+        stage: &'static str,
+    },
+}
+
+/// A parameter out of range: its name, the value found, what is allowed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{name} = {value} is not allowed: it must be {allowed}")]
+pub struct ParamError {
+    /// Name of the parameter, as users write it.
+    pub name: &'static str,
+    /// The value that was given.
+    pub value: String,
+    /// What is allowed, in words.
+    pub allowed: String,
+}
+
+impl ParamError {
+    /// A parameter error for `name`.
+    pub fn new(name: &'static str, value: impl ToString, allowed: impl Into<String>) -> Self {
+        Self { name, value: value.to_string(), allowed: allowed.into() }
+    }
+
+    /// `Ok` when `holds`, else the error. Write the condition so that NaN fails it.
+    ///
+    /// # Errors
+    /// When `holds` is false.
+    pub fn unless(
+        holds: bool,
+        name: &'static str,
+        value: impl ToString,
+        allowed: impl Into<String>,
+    ) -> Result<(), Self> {
+        if holds { Ok(()) } else { Err(Self::new(name, value, allowed)) }
+    }
+}
+
+/// Data that cannot be clustered as given; rows and columns are counted from 0.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// There are no samples or no features.
+    #[error("the data is empty ({n_samples} samples of {n_features} features); at least one of each is needed")]
+    Empty {
+        /// Rows found.
+        n_samples: usize,
+        /// Columns found.
+        n_features: usize,
+    },
+    /// The buffer does not hold the shape it is said to hold.
+    #[error("a {n_rows} x {n_columns} matrix does not fit a buffer of {len} values")]
+    Shape {
+        /// Rows claimed.
+        n_rows: usize,
+        /// Columns claimed.
+        n_columns: usize,
+        /// Values in the buffer.
+        len: usize,
+    },
+    /// A NaN or an infinity.
+    #[error("{what}: row {row}, column {column} is {value}; every value must be a finite number (drop or fill such rows first)")]
+    NotFinite {
+        /// Which matrix.
+        what: &'static str,
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// Values so large or so far apart that their squares overflow.
+    #[error("row {row}, column {column} is {value:e}: squared distances would overflow; scale the data to below 1e150")]
+    TooLarge {
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// A zero vector has no direction, so no cosine distance.
+    #[error("row {row} is all zeros, and the cosine of a zero vector is not defined; drop it or use the Euclidean metric")]
+    ZeroRow {
+        /// Row, from 0.
+        row: usize,
+    },
+    /// A precomputed matrix breaks one of its rules.
+    #[error("precomputed {what}: row {row}, column {column} is {value}; {rule}")]
+    Precomputed {
+        /// `distances`, `affinities` or `neighbors`.
+        what: &'static str,
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// The value found.
+        value: f64,
+        /// The rule it breaks and what to do.
+        rule: String,
+    },
+    /// More clusters than samples.
+    #[error("{n_clusters} clusters were asked for, but there are only {n_samples} samples; ask for at most {n_samples}")]
+    TooFewSamples {
+        /// Samples found.
+        n_samples: usize,
+        /// Clusters asked for.
+        n_clusters: usize,
+    },
+    /// Two lists of labels of different length.
+    #[error("labels and truth differ in length: {labels} against {truth}")]
+    LabelLengths {
+        /// Length of the labels.
+        labels: usize,
+        /// Length of the truth.
+        truth: usize,
+    },
+}

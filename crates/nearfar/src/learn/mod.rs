@@ -1,0 +1,1 @@
+//! Stage of the path.

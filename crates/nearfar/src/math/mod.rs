@@ -1,0 +1,3 @@
+//! Small pieces of mathematics that the stages share.
+
+pub mod rng;

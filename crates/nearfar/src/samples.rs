@@ -1,0 +1,223 @@
+//! Samples as the caller holds them: a borrowed view of f32 or f64 values with any strides.
+
+use crate::error::{DataError, Result};
+
+/// A dense matrix of samples (rows) by features (columns), borrowed from the caller, never copied here.
+///
+/// ```
+/// use nearfar::Samples;
+/// let data = [0.0_f32, 1.0, 2.0, 3.0, 4.0, 5.0];
+/// let by_rows = Samples::from_rows(&data, 3, 2)?;
+/// let by_columns = Samples::from_columns(&data, 3, 2)?;
+/// assert_eq!(by_rows.get(1, 0), 2.0);
+/// assert_eq!(by_columns.get(1, 0), 1.0);
+/// # Ok::<(), nearfar::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Samples<'a> {
+    values: Values<'a>,
+    n_samples: usize,
+    n_features: usize,
+    row_stride: usize,
+    column_stride: usize,
+}
+
+/// The two storage types that are read in place.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'a> {
+    /// Single precision.
+    F32(&'a [f32]),
+    /// Double precision.
+    F64(&'a [f64]),
+}
+
+impl<'a> From<&'a [f32]> for Values<'a> {
+    fn from(values: &'a [f32]) -> Self {
+        Self::F32(values)
+    }
+}
+impl<'a> From<&'a [f64]> for Values<'a> {
+    fn from(values: &'a [f64]) -> Self {
+        Self::F64(values)
+    }
+}
+impl<'a, const N: usize> From<&'a [f32; N]> for Values<'a> {
+    fn from(values: &'a [f32; N]) -> Self {
+        Self::F32(values)
+    }
+}
+impl<'a, const N: usize> From<&'a [f64; N]> for Values<'a> {
+    fn from(values: &'a [f64; N]) -> Self {
+        Self::F64(values)
+    }
+}
+impl<'a> From<&'a Vec<f32>> for Values<'a> {
+    fn from(values: &'a Vec<f32>) -> Self {
+        Self::F32(values)
+    }
+}
+impl<'a> From<&'a Vec<f64>> for Values<'a> {
+    fn from(values: &'a Vec<f64>) -> Self {
+        Self::F64(values)
+    }
+}
+
+impl Values<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::F32(v) => v.len(),
+            Self::F64(v) => v.len(),
+        }
+    }
+}
+
+impl<'a> Samples<'a> {
+    /// One sample after the other (C order).
+    ///
+    /// # Errors
+    /// When the buffer is not exactly `n_samples * n_features` values.
+    pub fn from_rows(values: impl Into<Values<'a>>, n_samples: usize, n_features: usize) -> Result<Self> {
+        let values = values.into();
+        if n_samples.checked_mul(n_features) != Some(values.len()) {
+            let (n_rows, n_columns, len) = (n_samples, n_features, values.len());
+            return Err(DataError::Shape { n_rows, n_columns, len }.into());
+        }
+        Ok(Self { values, n_samples, n_features, row_stride: n_features, column_stride: 1 })
+    }
+
+    /// One feature after the other (Fortran order).
+    ///
+    /// # Errors
+    /// When the buffer is not exactly `n_samples * n_features` values.
+    pub fn from_columns(values: impl Into<Values<'a>>, n_samples: usize, n_features: usize) -> Result<Self> {
+        let rows = Self::from_rows(values, n_samples, n_features)?;
+        Ok(Self { row_stride: 1, column_stride: n_samples, ..rows })
+    }
+
+    /// Value (i, j) stands at `i * row_stride + j * column_stride`.
+    ///
+    /// # Errors
+    /// When the last value would lie outside the buffer.
+    pub fn strided(
+        values: impl Into<Values<'a>>,
+        (n_samples, n_features): (usize, usize),
+        (row_stride, column_stride): (usize, usize),
+    ) -> Result<Self> {
+        let values = values.into();
+        let last = n_samples.saturating_sub(1).checked_mul(row_stride).and_then(|rows| {
+            n_features.saturating_sub(1).checked_mul(column_stride).and_then(|columns| rows.checked_add(columns))
+        });
+        let fits = n_samples == 0 || n_features == 0 || last.is_some_and(|last| last < values.len());
+        if !fits {
+            let (n_rows, n_columns, len) = (n_samples, n_features, values.len());
+            return Err(DataError::Shape { n_rows, n_columns, len }.into());
+        }
+        Ok(Self { values, n_samples, n_features, row_stride, column_stride })
+    }
+
+    /// Number of samples, n.
+    pub fn n_samples(&self) -> usize {
+        self.n_samples
+    }
+
+    /// Number of features, m.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// One value, widened to f64.
+    ///
+    /// # Panics
+    /// When `row` or `column` is outside the matrix.
+    pub fn get(&self, row: usize, column: usize) -> f64 {
+        assert!(row < self.n_samples && column < self.n_features, "({row}, {column}) is outside the samples");
+        let at = row * self.row_stride + column * self.column_stride;
+        match self.values {
+            Values::F32(v) => f64::from(v[at]),
+            Values::F64(v) => v[at],
+        }
+    }
+
+    /// Widen one sample into `out`, which holds `n_features` values.
+    pub fn copy_row(&self, row: usize, out: &mut [f64]) {
+        let start = row * self.row_stride;
+        match self.values {
+            Values::F32(v) => {
+                for (j, out) in out.iter_mut().enumerate() {
+                    *out = f64::from(v[start + j * self.column_stride]);
+                }
+            }
+            Values::F64(v) => {
+                for (j, out) in out.iter_mut().enumerate() {
+                    *out = v[start + j * self.column_stride];
+                }
+            }
+        }
+    }
+
+    /// Refuse an empty matrix and name the first value that is not finite or whose square overflows.
+    ///
+    /// # Errors
+    /// [`DataError::Empty`], [`DataError::NotFinite`] or [`DataError::TooLarge`].
+    pub fn check(&self) -> Result<()> {
+        let (n_samples, n_features) = (self.n_samples, self.n_features);
+        if n_samples == 0 || n_features == 0 {
+            return Err(DataError::Empty { n_samples, n_features }.into());
+        }
+        // Beyond this the squared distance of two samples may overflow.
+        let largest = 1e150 / (n_features as f64).sqrt();
+        let mut sample = vec![0.0; n_features];
+        for row in 0..n_samples {
+            self.copy_row(row, &mut sample);
+            for (column, &value) in sample.iter().enumerate() {
+                if !value.is_finite() {
+                    return Err(DataError::NotFinite { what: "samples", row, column, value }.into());
+                }
+                if value.abs() > largest {
+                    return Err(DataError::TooLarge { row, column, value }.into());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_columns_and_strides_see_the_same_matrix() {
+        let rows = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let columns = [1.0, 4.0, 2.0, 5.0, 3.0, 6.0];
+        let padded = [1.0_f32, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0];
+        let a = Samples::from_rows(&rows, 2, 3).unwrap();
+        let b = Samples::from_columns(&columns, 2, 3).unwrap();
+        let c = Samples::strided(&padded, (2, 3), (4, 1)).unwrap();
+        let mut sample = [0.0; 3];
+        for i in 0..2 {
+            for j in 0..3 {
+                assert_eq!(a.get(i, j), b.get(i, j));
+                assert_eq!(a.get(i, j), c.get(i, j));
+            }
+            b.copy_row(i, &mut sample);
+            assert_eq!(sample, rows[3 * i..3 * i + 3]);
+        }
+    }
+
+    #[test]
+    fn wrong_shapes_and_values_are_named() {
+        assert!(Samples::from_rows(&[1.0; 5], 2, 3).is_err());
+        assert!(Samples::strided(&[1.0; 5], (2, 3), (3, 1)).is_err());
+        assert!(Samples::from_rows(&[1.0; 6], usize::MAX, 2).is_err());
+        let bad = Samples::from_rows(&[1.0, 2.0, f64::NAN, 4.0], 2, 2).unwrap();
+        assert_eq!(
+            bad.check().unwrap_err().to_string(),
+            "samples: row 1, column 0 is NaN; every value must be a finite number (drop or fill such rows first)"
+        );
+        let huge = Samples::from_rows(&[1.0, 1e200], 1, 2).unwrap();
+        assert!(huge.check().unwrap_err().to_string().contains("row 0, column 1"));
+        let empty: [f64; 0] = [];
+        assert!(Samples::from_rows(&empty, 0, 3).unwrap().check().is_err());
+    }
+}
