@@ -115,16 +115,6 @@ pub enum DataError {
         /// The value found.
         value: f64,
     },
-    /// Values so large or so far apart that their squares overflow.
-    #[error("row {row}, column {column} is {value:e}: squared distances would overflow; scale the data to below 1e150")]
-    TooLarge {
-        /// Row, from 0.
-        row: usize,
-        /// Column, from 0.
-        column: usize,
-        /// The value found.
-        value: f64,
-    },
     /// A zero vector has no direction, so no cosine distance.
     #[error("row {row} is all zeros, and the cosine of a zero vector is not defined; drop it or use the Euclidean metric")]
     ZeroRow {

@@ -1,1 +1,210 @@
-//! Stage of the path.
+//! neighbors: every point ranks all others, nearest first.
+//!
+//! Rank 0 is the point itself, by index and not by distance; equal distances are ordered by index, so
+//! that results repeat. The affinity is self-tuned (Zelnik-Manor and Perona):
+//! $$ \kappa(x_i, x_j) = \exp(-d_{ij}^2 / (\sigma_i \sigma_j)), \quad \sigma_i = \text{distance to the 7th neighbour.} $$
+//! Where that distance is 0 (eight copies of a point) the smallest positive distance of the point takes
+//! its place, with fewer than eight points the farthest one; both are reported as a [`Warning`].
+
+pub(crate) mod exact;
+mod order;
+pub(crate) mod precomputed;
+
+pub use precomputed::NeighborLists;
+
+use crate::math::kernel::Entry;
+use crate::samples::Samples;
+
+/// Which neighbour sets the local scale σ (self not counted).
+pub const SIGMA_NEIGHBOR: usize = 7;
+
+/// Exact mode keeps ranks in 16 bits.
+pub const MAX_EXACT_SAMPLES: usize = 1 << 16;
+
+/// How far apart two samples are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Metric {
+    /// ‖x − y‖.
+    #[default]
+    Euclidean,
+    /// ‖x/‖x‖ − y/‖y‖‖ = √(2 − 2 cos): the chord between directions, in the order of the cosine.
+    Cosine,
+}
+
+/// What the ranking starts from.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Input<'a> {
+    /// Samples and a metric.
+    Samples(Samples<'a>, Metric),
+    /// A symmetric n × n matrix of distances with zero diagonal.
+    Distances(Samples<'a>),
+    /// A symmetric n × n matrix of affinities, 0 or more; its diagonal is not looked at.
+    Affinities(Samples<'a>),
+    /// For every point its K nearest others with distances.
+    Neighbors(NeighborLists<'a>),
+}
+
+impl<'a> From<Samples<'a>> for Input<'a> {
+    fn from(samples: Samples<'a>) -> Self {
+        Self::Samples(samples, Metric::Euclidean)
+    }
+}
+
+impl Input<'_> {
+    /// Number of samples, n.
+    pub fn n_samples(&self) -> usize {
+        match self {
+            Self::Samples(x, _) | Self::Distances(x) | Self::Affinities(x) => x.n_samples(),
+            Self::Neighbors(lists) => lists.n_samples(),
+        }
+    }
+
+    /// Number of features, or 0 where the input is pairwise.
+    pub fn n_features(&self) -> usize {
+        match self {
+            Self::Samples(x, _) => x.n_features(),
+            _ => 0,
+        }
+    }
+}
+
+/// Something about the data that a person should know.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Warning {
+    /// Points with seven or more copies: their σ is the smallest positive distance instead.
+    Duplicates {
+        /// How many points.
+        points: usize,
+        /// The first of them.
+        first: usize,
+    },
+    /// All points are the same; every affinity is 1.
+    AllEqual,
+    /// Fewer than eight points: σ is the distance to the farthest.
+    FewSamples {
+        /// How many samples.
+        n_samples: usize,
+    },
+    /// Only the K listed neighbours are known; the others are ranked in a seeded random order.
+    PartialLists {
+        /// Neighbours listed per point.
+        listed: usize,
+    },
+    /// w ended on fewer ranks than it takes to connect the data: Z is nearly a permutation.
+    OneRank,
+    /// Columns of V that became zero.
+    DeadColumns {
+        /// How many.
+        columns: usize,
+    },
+    /// Z falls into more nearly separate pieces than there are clusters.
+    ManyPieces {
+        /// Eigenvalues within 1e-6 of the largest one.
+        pieces: usize,
+        /// Clusters asked for.
+        n_clusters: usize,
+    },
+    /// The eigensolver stopped before its tolerance.
+    Spectrum {
+        /// Largest residual left.
+        residual: f64,
+    },
+    /// Fewer distinct labels than clusters asked for.
+    FewerClusters {
+        /// Labels found.
+        found: usize,
+        /// Clusters asked for.
+        asked: usize,
+    },
+    /// Double precision would not fit; single precision is used.
+    Narrowed,
+    /// The members of the consensus disagree.
+    Unsettled {
+        /// Mean agreement (adjusted Rand index) of the kept members with the result.
+        agreement: f64,
+    },
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Duplicates { points, first } => write!(
+                f,
+                "{points} points (the first is row {first}) have 7 or more exact copies; drop duplicates if they mean nothing"
+            ),
+            Self::AllEqual => write!(f, "all points are equal: any grouping is as good as any other"),
+            Self::FewSamples { n_samples } => {
+                write!(f, "only {n_samples} samples: local scales use the farthest neighbour instead of the 7th")
+            }
+            Self::PartialLists { listed } => write!(
+                f,
+                "only {listed} neighbours per point are known; the others stand in a random order behind them"
+            ),
+            Self::OneRank => {
+                write!(f, "only one neighbour rank is trusted, so the graph barely connects; try a larger mu or more neighbors")
+            }
+            Self::DeadColumns { columns } => {
+                write!(f, "{columns} columns of the factor died; try fewer clusters, a smaller beta or --reseed")
+            }
+            Self::ManyPieces { pieces, n_clusters } => write!(
+                f,
+                "the graph falls into at least {pieces} nearly separate pieces, more than the {n_clusters} clusters asked for; try more clusters or more neighbors"
+            ),
+            Self::Spectrum { residual } => {
+                write!(f, "the eigenvectors are only good to {residual:.1e}; labels may depend on the seed")
+            }
+            Self::FewerClusters { found, asked } => {
+                write!(f, "{found} distinct clusters instead of {asked}: the data has fewer distinct points than that")
+            }
+            Self::Narrowed => write!(f, "double precision does not fit in memory; single precision is used"),
+            Self::Unsettled { agreement } => write!(
+                f,
+                "the members of the consensus agree little with it (mean adjusted Rand index {agreement:.2}); the grouping is not settled: try another number of clusters"
+            ),
+        }
+    }
+}
+
+/// Ranks of all pairs, with what the affinities are made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Neighborhoods<E> {
+    pub(crate) n: usize,
+    /// n × n, row-major: d²_ij, or −ln κ_ij where κ was given.
+    pub(crate) values: Vec<E>,
+    /// n × n, row-major: the rank of j as seen from i.
+    pub(crate) rank: Vec<u16>,
+    /// Local scales, in the units of `values`; `None` where `values` are exponents already.
+    pub(crate) sigma: Option<Vec<f64>>,
+    /// Multiply a scale by this to have it in the units of the data.
+    pub(crate) unit: f64,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// Bytes of [`Neighborhoods`] of n samples.
+pub(crate) fn bytes<E: Entry>(n: u64) -> u64 {
+    n * n * (E::BYTES + 2)
+}
+
+/// Collects what single rows found about σ.
+pub(crate) fn sigma_warnings(n: usize, sigma: &mut [f64], replaced: &[bool]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if n > 1 && sigma.iter().all(|s| *s == 0.0) {
+        warnings.push(Warning::AllEqual);
+    } else if let Some(first) = replaced.iter().position(|r| *r) {
+        warnings.push(Warning::Duplicates { points: replaced.iter().filter(|r| **r).count(), first });
+    }
+    if n <= SIGMA_NEIGHBOR {
+        warnings.push(Warning::FewSamples { n_samples: n });
+    }
+    for s in sigma {
+        if *s == 0.0 {
+            *s = 1.0; // no positive distance at all: every exponent is 0 whatever the scale
+        }
+    }
+    warnings
+}

@@ -1,1 +1,71 @@
-//! Stage of the path.
+//! slices: rank k of everybody, as one matrix of norm 1, seen only through a few operations.
+//!
+//! $A^{(k)}$ holds $\kappa(x_i, x_j)$ where j is the k-th neighbour of i, divided by its Frobenius norm.
+//! Slices are orthonormal, so $\|S(w)\|^2 = \sum_k w_k^2$ and every loss term is a sum over ranks of
+//! the agreement $c_k = \langle A^{(k)}, VV^\top \rangle$. A method sees the data through [`Slices`] and
+//! [`Graph`] alone: exact, binned and distributed data are implementations of these two.
+
+pub(crate) mod full;
+pub(crate) mod tiles;
+
+pub use full::FullSlices;
+pub use tiles::SymmetricTiles;
+
+use crate::math::factor::Factor;
+use crate::spectral::eigen::Operator;
+
+/// The slices of a data set: weights in, graphs and agreements out.
+pub trait Slices: Sync {
+    /// A symmetric graph on the samples.
+    type Graph: Graph;
+
+    /// Number of samples, n.
+    fn n_samples(&self) -> usize;
+
+    /// How many ranks share each weight; its length is the number of weights. All ones in exact mode.
+    fn multiplicity(&self) -> &[f64];
+
+    /// An empty graph to combine slices into.
+    fn new_graph(&self) -> Self::Graph;
+
+    /// `graph` ← sym(Σ_k weights_k A⁽ᵏ⁾). (eq:S_w, eq:D_p)
+    fn combine(&self, weights: &[f64], graph: &mut Self::Graph);
+
+    /// c_k = ⟨A⁽ᵏ⁾, VVᵀ⟩ for every weight.
+    fn agreement(&self, factor: &Factor) -> Vec<f64>;
+
+    /// `z` ← z + share · Z(S(w), D(p), V). (eq:aug_affinity)
+    fn augment(&self, near: &[f64], far: &[f64], factor: &Factor, share: f64, z: &mut Self::Graph);
+
+    /// Entries of sym(Σ_k weights_k A⁽ᵏ⁾) that are not 0.
+    fn edges(&self, weights: &[f64]) -> SparseRows;
+}
+
+/// A symmetric graph on the samples.
+pub trait Graph: Operator + Send {
+    /// T V, n × r column-major.
+    fn times(&self, factor: &Factor, out: &mut [f64]);
+
+    /// dᵀ T d.
+    fn quadratic(&self, d: &[f64]) -> f64;
+
+    /// ‖T‖².
+    fn norm2(&self) -> f64;
+
+    /// T 1.
+    fn degrees(&self) -> Vec<f64>;
+
+    /// Set every entry to 0.
+    fn clear(&mut self);
+}
+
+/// A sparse matrix, row after row, columns ascending.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SparseRows {
+    /// Row i holds entries `starts[i]..starts[i + 1]`.
+    pub starts: Vec<usize>,
+    /// Column of each entry.
+    pub columns: Vec<u32>,
+    /// Value of each entry.
+    pub values: Vec<f64>,
+}

@@ -1,0 +1,134 @@
+//! Inner loops over long slices, compiled for the vector units the machine has.
+//!
+//! Plain safe loops with a fixed number of partial sums: the order of additions, and so the bits of the
+//! result, are the same with and without wide registers. No fused multiply-add, for the same reason.
+
+/// A storage type of the large matrices; all sums are f64.
+pub trait Entry: Copy + Default + Send + Sync + PartialOrd + std::fmt::Debug + 'static {
+    /// Bytes of one value.
+    const BYTES: u64;
+    /// Widen.
+    fn wide(self) -> f64;
+    /// Narrow, rounding to nearest.
+    fn narrow(value: f64) -> Self;
+    /// Sum of products, accumulated in storage precision over at most a tile's width.
+    fn short_dot(a: &[Self], b: &[Self]) -> f64;
+}
+
+impl Entry for f64 {
+    const BYTES: u64 = 8;
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+    #[inline(always)]
+    fn narrow(value: f64) -> Self {
+        value
+    }
+    #[inline(always)]
+    fn short_dot(a: &[f64], b: &[f64]) -> f64 {
+        dot_lanes(a, b)
+    }
+}
+
+impl Entry for f32 {
+    const BYTES: u64 = 4;
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+    #[inline(always)]
+    fn narrow(value: f64) -> Self {
+        value as f32
+    }
+    #[inline(always)]
+    fn short_dot(a: &[f32], b: &[f32]) -> f64 {
+        const LANES: usize = 32;
+        let mut sums = [0.0_f32; LANES];
+        let (a_full, a_rest) = a.as_chunks::<LANES>();
+        let (b_full, b_rest) = b.as_chunks::<LANES>();
+        for (a, b) in a_full.iter().zip(b_full) {
+            for l in 0..LANES {
+                sums[l] += a[l] * b[l];
+            }
+        }
+        let mut total: f64 = sums.iter().map(|s| f64::from(*s)).sum();
+        for (a, b) in a_rest.iter().zip(b_rest) {
+            total += f64::from(*a) * f64::from(*b);
+        }
+        total
+    }
+}
+
+/// Run `f` compiled for the widest vectors of this machine.
+#[inline(always)]
+pub(crate) fn vectorized<R>(f: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(f)
+}
+
+#[inline(always)]
+pub(crate) fn dot_lanes(a: &[f64], b: &[f64]) -> f64 {
+    const LANES: usize = 16;
+    let mut sums = [0.0; LANES];
+    let (a_full, a_rest) = a.as_chunks::<LANES>();
+    let (b_full, b_rest) = b.as_chunks::<LANES>();
+    for (a, b) in a_full.iter().zip(b_full) {
+        for l in 0..LANES {
+            sums[l] += a[l] * b[l];
+        }
+    }
+    let mut total = 0.0;
+    for (a, b) in a_rest.iter().zip(b_rest) {
+        total += a * b;
+    }
+    for width in [8, 4, 2, 1] {
+        for l in 0..width {
+            sums[l] += sums[l + width];
+        }
+    }
+    total + sums[0]
+}
+
+/// aᵀb.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    vectorized(#[inline(always)]
+    || dot_lanes(a, b))
+}
+
+/// ‖a‖².
+pub(crate) fn norm2(a: &[f64]) -> f64 {
+    dot(a, a)
+}
+
+/// y += s x.
+#[inline(always)]
+pub(crate) fn add_scaled<E: Entry>(y: &mut [f64], s: f64, x: &[E]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += s * x.wide();
+    }
+}
+
+/// ‖a − b‖².
+#[inline(always)]
+pub(crate) fn distance2_lanes(a: &[f64], b: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    let mut sums = [0.0; LANES];
+    let (a_full, a_rest) = a.as_chunks::<LANES>();
+    let (b_full, b_rest) = b.as_chunks::<LANES>();
+    for (a, b) in a_full.iter().zip(b_full) {
+        for l in 0..LANES {
+            let d = a[l] - b[l];
+            sums[l] += d * d;
+        }
+    }
+    let mut total = 0.0;
+    for (a, b) in a_rest.iter().zip(b_rest) {
+        total += (a - b) * (a - b);
+    }
+    for width in [4, 2, 1] {
+        for l in 0..width {
+            sums[l] += sums[l + width];
+        }
+    }
+    total + sums[0]
+}

@@ -1,0 +1,225 @@
+//! Every point against every other, by blocked matrix products.
+//!
+//! ‖x‖² + ‖y‖² − 2xᵀy loses digits when x and y are close, so that a value below 10⁻³ of its terms, and
+//! any two values whose order is within rounding, are computed again from the differences. Integers small enough to be
+//! exact in f64 (pixels, counts) need none of that. All values are first scaled by a power of two, which changes no digit, so
+//! that neither 1e300 nor 1e-300 overflows or vanishes when squared.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::order::{RowOrder, RowScale};
+use super::{Metric, Neighborhoods, sigma_warnings};
+use crate::error::{DataError, Result};
+use crate::math::kernel::{Entry, distance2_lanes, norm2, vectorized};
+use crate::observe::{Event, Observer, Stage, go_on};
+use crate::samples::Samples;
+
+/// Rows ranked together.
+const BLOCK: usize = 64;
+
+/// Up to this many features the differences are as cheap as a matrix product.
+const FEW_FEATURES: usize = 24;
+
+/// Rank all samples against all.
+pub(crate) fn rank<E: Entry>(
+    samples: &Samples<'_>,
+    metric: Metric,
+    observer: &dyn Observer,
+) -> Result<Neighborhoods<E>> {
+    samples.check()?;
+    let points = Points::prepare(samples, metric)?;
+    let n = points.n;
+    let mut values = vec![E::default(); n * n];
+    let mut rank = vec![0_u16; n * n];
+    let scales: Result<Vec<Vec<RowScale>>> = values
+        .par_chunks_mut(BLOCK * n)
+        .zip(rank.par_chunks_mut(BLOCK * n))
+        .enumerate()
+        .map(|(block, (values, rank))| {
+            go_on(observer, Stage::Neighbors)?;
+            let scales = points.rank_block(block * BLOCK, values, rank);
+            observer.notice(&Event::Progress {
+                stage: Stage::Neighbors,
+                done: scales.len() as u64,
+                total: n as u64,
+            });
+            Ok(scales)
+        })
+        .collect();
+    let scales: Vec<RowScale> = scales?.into_iter().flatten().collect();
+    let mut sigma: Vec<f64> = scales.iter().map(|s| s.value.sqrt()).collect();
+    let replaced: Vec<bool> = scales.iter().map(|s| s.replaced).collect();
+    let warnings = sigma_warnings(n, &mut sigma, &replaced);
+    Ok(Neighborhoods { n, values, rank, sigma: Some(sigma), unit: points.unit, warnings })
+}
+
+/// How squared distances are computed.
+enum Way {
+    /// From differences, feature by feature; `by_feature` is m × n.
+    Differences { by_feature: Vec<f64> },
+    /// By products of exact integers: no rounding anywhere.
+    Integers,
+    /// By products of centred values; close calls again from differences.
+    Products { centred: Vec<f64> },
+}
+
+struct Points {
+    n: usize,
+    m: usize,
+    /// n × m row-major, scaled.
+    rows: Vec<f64>,
+    norms2: Vec<f64>,
+    way: Way,
+    unit: f64,
+}
+
+impl Points {
+    fn prepare(samples: &Samples<'_>, metric: Metric) -> Result<Self> {
+        let (n, m) = (samples.n_samples(), samples.n_features());
+        let mut rows = vec![0.0; n * m];
+        rows.par_chunks_mut(m).enumerate().for_each(|(i, row)| samples.copy_row(i, row));
+        if metric == Metric::Cosine {
+            for (i, row) in rows.chunks_mut(m).enumerate() {
+                let largest = row.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+                if largest == 0.0 {
+                    return Err(DataError::ZeroRow { row: i }.into());
+                }
+                row.iter_mut().for_each(|x| *x /= largest);
+                let length = norm2(row).sqrt();
+                row.iter_mut().for_each(|x| *x /= length);
+            }
+        }
+        let largest = rows.par_iter().copied().map(f64::abs).reduce(|| 0.0, f64::max);
+        let whole = largest > 0.0
+            && largest * largest * 4.0 * m as f64 <= 2_f64.powi(52)
+            && rows.par_iter().all(|x| x.fract() == 0.0);
+        let unit = if whole { 1.0 } else { power_of_two_above(largest) };
+        if unit != 1.0 {
+            rows.par_iter_mut().for_each(|x| *x /= unit);
+        }
+        let way = if m <= FEW_FEATURES {
+            let mut by_feature = vec![0.0; n * m];
+            for (i, row) in rows.chunks_exact(m).enumerate() {
+                for (f, x) in row.iter().enumerate() {
+                    by_feature[f * n + i] = *x;
+                }
+            }
+            Way::Differences { by_feature }
+        } else if whole {
+            Way::Integers
+        } else {
+            Way::Products { centred: centre(&rows, n, m) }
+        };
+        let measured = if let Way::Products { centred } = &way { centred } else { &rows };
+        let norms2 = measured.par_chunks(m).map(norm2).collect();
+        Ok(Self { n, m, rows, norms2, way, unit })
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        &self.rows[i * self.m..(i + 1) * self.m]
+    }
+
+    fn distance2(&self, i: usize, j: usize) -> f64 {
+        vectorized(|| distance2_lanes(self.row(i), self.row(j)))
+    }
+
+    /// Distances and ranks of the rows from `first` on, as many as `rank` holds.
+    fn rank_block<E: Entry>(&self, first: usize, values: &mut [E], rank: &mut [u16]) -> Vec<RowScale> {
+        let (n, height) = (self.n, rank.len() / self.n);
+        let mut squared = vec![0.0; height * n];
+        match &self.way {
+            Way::Differences { by_feature } => {
+                for (a, squared) in squared.chunks_exact_mut(n).enumerate() {
+                    let x = self.row(first + a);
+                    vectorized(|| squared_differences(x, by_feature, squared));
+                }
+            }
+            Way::Integers => self.squared_by_products(&self.rows, first, &mut squared),
+            Way::Products { centred } => self.squared_by_products(centred, first, &mut squared),
+        }
+        let rounded = matches!(self.way, Way::Products { .. });
+        let mut order = RowOrder::default();
+        squared
+            .chunks_exact_mut(n)
+            .zip(values.chunks_exact_mut(n))
+            .zip(rank.chunks_exact_mut(n))
+            .enumerate()
+            .map(|(a, ((squared, values), rank))| {
+                let i = first + a;
+                squared[i] = 0.0;
+                let exact = |j: usize| self.distance2(i, j);
+                let scale = order.rank(i, squared, rounded.then_some(&exact as &dyn Fn(usize) -> f64), rank);
+                for (value, squared) in values.iter_mut().zip(squared.iter()) {
+                    *value = E::narrow(*squared);
+                }
+                scale
+            })
+            .collect()
+    }
+
+    fn squared_by_products(&self, x: &[f64], first: usize, squared: &mut [f64]) {
+        let (n, m, height) = (self.n, self.m, squared.len() / self.n);
+        let all = MatRef::from_row_major_slice(x, n, m);
+        let ours = MatRef::from_row_major_slice(&x[first * m..(first + height) * m], height, m);
+        let out = MatMut::from_row_major_slice_mut(squared, height, n);
+        matmul(out, Accum::Replace, ours, all.transpose(), -2.0, Par::Seq);
+        for (a, squared) in squared.chunks_exact_mut(n).enumerate() {
+            let i = first + a;
+            let own = self.norms2[i];
+            let mut close = false;
+            vectorized(|| {
+                for (value, norm) in squared.iter_mut().zip(&self.norms2) {
+                    let size = own + norm;
+                    *value = (*value + size).max(0.0);
+                    close |= *value < 1e-3 * size;
+                }
+            });
+            if close && matches!(self.way, Way::Products { .. }) {
+                for j in 0..n {
+                    if squared[j] < 1e-3 * (own + self.norms2[j]) {
+                        squared[j] = self.distance2(i, j);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// squared[j] = Σ_f (x[f] − by_feature[f, j])².
+#[inline(always)]
+fn squared_differences(x: &[f64], by_feature: &[f64], squared: &mut [f64]) {
+    let n = squared.len();
+    for (x, feature) in x.iter().zip(by_feature.chunks_exact(n)) {
+        for (squared, y) in squared.iter_mut().zip(feature) {
+            let d = x - y;
+            *squared += d * d;
+        }
+    }
+}
+
+/// A power of two at or above `x` (1 for 0), so that dividing by it only moves the exponent.
+pub(super) fn power_of_two_above(x: f64) -> f64 {
+    if x == 0.0 {
+        return 1.0;
+    }
+    2_f64.powi(x.log2().ceil().clamp(-1000.0, 1000.0) as i32)
+}
+
+/// The rows less the mean row.
+fn centre(rows: &[f64], n: usize, m: usize) -> Vec<f64> {
+    let mut mean = vec![0.0; m];
+    for row in rows.chunks_exact(m) {
+        for (mean, x) in mean.iter_mut().zip(row) {
+            *mean += x / n as f64;
+        }
+    }
+    let mut centred = rows.to_vec();
+    centred.par_chunks_mut(m).for_each(|row| {
+        for (x, mean) in row.iter_mut().zip(&mean) {
+            *x -= mean;
+        }
+    });
+    centred
+}

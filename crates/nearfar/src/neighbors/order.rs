@@ -1,0 +1,130 @@
+//! Sorting one row of distances: by value, equal values by index, the point itself first.
+
+use super::SIGMA_NEIGHBOR;
+
+/// Low bits of a sorting key that hold the index; the high bits hold the leading bits of the value.
+const INDEX_BITS: u64 = 0xFFFF;
+
+/// Scratch and results of sorting rows.
+#[derive(Default)]
+pub(super) struct RowOrder {
+    keys: Vec<u64>,
+    run: Vec<(f64, u16)>,
+}
+
+/// What a row says about its local scale.
+pub(super) struct RowScale {
+    /// Value (squared distance) at the σ neighbour; the smallest positive one where that is 0; else 0.
+    pub(super) value: f64,
+    /// Whether the σ neighbour was at distance 0.
+    pub(super) replaced: bool,
+}
+
+impl RowOrder {
+    /// Rank the row of point `i`. `values` are at least 0. `exact`, where given, recomputes a value whose
+    /// order against its neighbours in the list is within rounding; the better value is written back.
+    pub(super) fn rank(
+        &mut self,
+        i: usize,
+        values: &mut [f64],
+        exact: Option<&dyn Fn(usize) -> f64>,
+        rank: &mut [u16],
+    ) -> RowScale {
+        let n = values.len();
+        self.keys.clear();
+        self.keys.extend(
+            values.iter().enumerate().filter(|(j, _)| *j != i).map(|(j, v)| (v.to_bits() & !INDEX_BITS) | j as u64),
+        );
+        self.keys.sort_unstable();
+        self.settle_runs(values, exact);
+        rank[i] = 0;
+        for (k, key) in self.keys.iter().enumerate() {
+            rank[(key & INDEX_BITS) as usize] = (k + 1) as u16;
+        }
+        let at = |k: usize| values[(self.keys[k] & INDEX_BITS) as usize];
+        if n == 1 {
+            return RowScale { value: 0.0, replaced: false };
+        }
+        let value = at(SIGMA_NEIGHBOR.min(n - 1) - 1);
+        if value > 0.0 {
+            return RowScale { value, replaced: false };
+        }
+        let value = (0..n - 1).map(at).find(|v| *v > 0.0).unwrap_or(0.0);
+        RowScale { value, replaced: true }
+    }
+
+    /// Keys carry only the leading bits: put runs that agree in them (or differ in the last one, which
+    /// rounding may have decided) into the order of the full values.
+    fn settle_runs(&mut self, values: &mut [f64], exact: Option<&dyn Fn(usize) -> f64>) {
+        let step = if exact.is_some() { INDEX_BITS + 1 } else { 0 };
+        let mut start = 0;
+        while start < self.keys.len() {
+            let mut end = start + 1;
+            while end < self.keys.len()
+                && (self.keys[end] & !INDEX_BITS) - (self.keys[end - 1] & !INDEX_BITS) <= step
+            {
+                end += 1;
+            }
+            if end - start > 1 {
+                let run = &mut self.keys[start..end];
+                if let Some(exact) = exact {
+                    for key in run.iter() {
+                        let j = (key & INDEX_BITS) as usize;
+                        values[j] = exact(j);
+                    }
+                }
+                let value = |key: &u64| values[(key & INDEX_BITS) as usize];
+                if !run.is_sorted_by(|a, b| (value(a), a & INDEX_BITS) <= (value(b), b & INDEX_BITS)) {
+                    self.run.clear();
+                    self.run.extend(run.iter().map(|key| (value(key), (key & INDEX_BITS) as u16)));
+                    self.run.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                    for (key, (value, j)) in run.iter_mut().zip(&self.run) {
+                        *key = (value.to_bits() & !INDEX_BITS) | u64::from(*j);
+                    }
+                }
+            }
+            start = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ranks_are_the_stable_sort(
+            mut values in prop::collection::vec(prop_oneof![Just(0.0), Just(1.0), 0.0..2.0_f64, Just(1.0 + f64::EPSILON)], 1..60),
+            at in 0..1000_usize,
+        ) {
+            let i = at % values.len();
+            values[i] = 0.0;
+            let mut naive: Vec<usize> = (0..values.len()).filter(|j| *j != i).collect();
+            naive.sort_by(|a, b| values[*a].total_cmp(&values[*b])); // stable: ties by index
+            let mut rank = vec![0; values.len()];
+            let row = RowOrder::default().rank(i, &mut values.clone(), None, &mut rank);
+            prop_assert_eq!(rank[i], 0);
+            for (k, j) in naive.iter().enumerate() {
+                prop_assert_eq!(rank[*j] as usize, k + 1);
+            }
+            if !naive.is_empty() {
+                let seventh = values[naive[naive.len().min(7) - 1]];
+                prop_assert!(row.replaced == (seventh == 0.0));
+                if seventh > 0.0 { prop_assert_eq!(row.value, seventh); }
+            }
+        }
+    }
+
+    #[test]
+    fn near_ties_are_decided_by_the_exact_value() {
+        // Rounding swapped 1 and 2; the exact values put them right and are written back.
+        let truth = [0.0, 1.0, 1.0 + 1e-14, 5.0];
+        let mut noisy = [0.0, 1.0 + 2e-14, 1.0, 5.0];
+        let mut rank = [9; 4];
+        RowOrder::default().rank(0, &mut noisy, Some(&|j| truth[j]), &mut rank);
+        assert_eq!(rank, [0, 1, 2, 3]);
+        assert_eq!(noisy[1..3], truth[1..3]);
+    }
+}

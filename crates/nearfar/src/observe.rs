@@ -1,0 +1,115 @@
+//! What may watch a run: progress, iterations, and the wish to stop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+use crate::learn::trace::TraceRow;
+
+/// The stages of the path, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Stage {
+    /// Reading files.
+    Load,
+    /// Ranking every point against every other.
+    Neighbors,
+    /// Affinities and normalised slices.
+    Slices,
+    /// Learning V, w and p.
+    Learn,
+    /// Merging S, D and VVᵀ into Z.
+    Augment,
+    /// Leading eigenvectors of Z.
+    Spectral,
+    /// k-means on the embedding.
+    Labels,
+}
+
+impl Stage {
+    /// The word for this stage.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Neighbors => "neighbors",
+            Self::Slices => "slices",
+            Self::Learn => "learn",
+            Self::Augment => "augment",
+            Self::Spectral => "spectral",
+            Self::Labels => "labels",
+        }
+    }
+}
+
+/// Something that happened in a run.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A stage began.
+    Started {
+        /// Which one.
+        stage: Stage,
+    },
+    /// `done` of `total` units of a stage are finished (rows, members).
+    Progress {
+        /// Which stage.
+        stage: Stage,
+        /// Units finished.
+        done: u64,
+        /// Units in all.
+        total: u64,
+    },
+    /// One iteration of the learner finished.
+    Iteration {
+        /// Which member of the consensus, from 0.
+        member: usize,
+        /// What it recorded.
+        row: &'a TraceRow,
+    },
+    /// A stage ended.
+    Finished {
+        /// Which one.
+        stage: Stage,
+        /// Wall-clock seconds it took.
+        seconds: f64,
+    },
+}
+
+/// A watcher; called from worker threads.
+pub trait Observer: Sync {
+    /// Something happened.
+    fn notice(&self, _event: &Event<'_>) {}
+
+    /// Whether the run should stop; asked often, so answer fast.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// A watcher that neither looks nor stops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// A flag that another thread may raise to stop a run.
+#[derive(Debug, Default)]
+pub struct CancelFlag(AtomicBool);
+
+impl CancelFlag {
+    /// Ask the run to stop.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Observer for CancelFlag {
+    fn cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// An error as soon as the observer wants to stop.
+pub(crate) fn go_on(observer: &dyn Observer, stage: Stage) -> Result<()> {
+    if observer.cancelled() { Err(Error::Cancelled { stage: stage.name() }) } else { Ok(()) }
+}
