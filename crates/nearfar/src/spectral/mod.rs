@@ -1,1 +1,4 @@
-//! Stage of the path.
+//! From a similarity to coordinates: leading eigenvectors and the embedding made of them.
+
+pub mod eigen;
+pub mod embed;

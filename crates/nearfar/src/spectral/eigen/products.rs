@@ -1,0 +1,129 @@
+//! The dense products of the eigensolver: tall column-major matrices (n rows) against small ones.
+//!
+//! Rows are split into blocks whose size depends on n only, each block is multiplied by one thread, and
+//! partial sums are added in block order: the bits do not depend on the number of threads.
+
+use faer::diag::Diag;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+/// Rows of one block: at least 512, and at most 256 blocks.
+fn block_rows(n: usize) -> usize {
+    n.div_ceil(256).next_multiple_of(64).max(512)
+}
+
+/// A tall matrix seen in a slice.
+pub(super) fn tall(values: &[f64], n: usize) -> MatRef<'_, f64> {
+    MatRef::from_column_major_slice(values, n, values.len() / n)
+}
+
+/// QᵀW, p × b, from Q (n × p) and W (n × b).
+pub(super) fn cross(q: &[f64], w: &[f64], n: usize) -> Mat<f64> {
+    let (q, w) = (tall(q, n), tall(w, n));
+    let rows = block_rows(n);
+    let parts: Vec<Mat<f64>> = (0..n.div_ceil(rows))
+        .into_par_iter()
+        .map(|block| {
+            let (start, count) = (block * rows, rows.min(n - block * rows));
+            let mut part = Mat::zeros(q.ncols(), w.ncols());
+            let (q, w) = (q.subrows(start, count), w.subrows(start, count));
+            matmul(part.as_mut(), Accum::Replace, q.transpose(), w, 1.0, Par::Seq);
+            part
+        })
+        .collect();
+    let mut parts = parts.into_iter();
+    let first = parts.next().unwrap_or_else(|| Mat::zeros(q.ncols(), w.ncols()));
+    parts.fold(first, |sum, part| sum + part)
+}
+
+/// W ← W − Q C, with W (n × b), Q (n × p), C (p × b).
+pub(super) fn subtract(w: &mut [f64], q: &[f64], c: MatRef<'_, f64>, n: usize) {
+    let q = tall(q, n);
+    let (rows, columns) = (block_rows(n), w.len() / n);
+    MatMut::from_column_major_slice_mut(w, n, columns).par_row_chunks_mut(rows).enumerate().for_each(
+        |(block, w)| {
+            let q = q.subrows(block * rows, w.nrows());
+            matmul(w, Accum::Add, q, c, -1.0, Par::Seq);
+        },
+    );
+}
+
+/// The first columns of Q (n × p) become Q Y, with Y (p × c) and c ≤ p; no second tall matrix is needed.
+pub(super) fn rotate(q: &mut [f64], y: MatRef<'_, f64>, n: usize) {
+    let (rows, columns) = (block_rows(n), q.len() / n);
+    MatMut::from_column_major_slice_mut(q, n, columns).par_row_chunks_mut(rows).for_each(|q| {
+        let mut turned = Mat::zeros(q.nrows(), y.ncols());
+        matmul(turned.as_mut(), Accum::Replace, q.as_ref(), y, 1.0, Par::Seq);
+        q.subcols_mut(0, y.ncols()).copy_from(&turned);
+    });
+}
+
+/// Q Y as a new tall matrix.
+pub(super) fn combine(q: &[f64], y: MatRef<'_, f64>, n: usize) -> Vec<f64> {
+    let q = tall(q, n);
+    let rows = block_rows(n);
+    let mut x = vec![0.0; n * y.ncols()];
+    MatMut::from_column_major_slice_mut(&mut x, n, y.ncols()).par_row_chunks_mut(rows).enumerate().for_each(
+        |(block, x)| {
+            let q = q.subrows(block * rows, x.nrows());
+            matmul(x, Accum::Replace, q, y, 1.0, Par::Seq);
+        },
+    );
+    x
+}
+
+/// ‖A xⱼ − λⱼ xⱼ‖ for every column; each column is summed by one thread.
+pub(super) fn residuals(ax: &[f64], x: &[f64], values: &[f64], n: usize) -> Vec<f64> {
+    ax.par_chunks_exact(n)
+        .zip(x.par_chunks_exact(n))
+        .zip(values)
+        .map(|((ax, x), value)| ax.iter().zip(x).map(|(a, x)| (a - value * x).powi(2)).sum::<f64>().sqrt())
+        .collect()
+}
+
+/// All eigenvalues, descending, and eigenvectors (columns) of a small symmetric matrix, of which the lower
+/// half is read; `None` when it holds a NaN or an infinity.
+pub(super) fn small_eigen(h: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    let n = h.nrows();
+    if h.col_iter().any(|column| column.iter().any(|v| !v.is_finite())) {
+        return None;
+    }
+    let (mut vectors, mut values) = (Mat::zeros(n, n), Diag::zeros(n));
+    // Not `self_adjoint_eigen`: that one asks for the global number of threads.
+    let wanted = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+    self_adjoint_evd(
+        h,
+        values.as_mut(),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(wanted)),
+        Default::default(),
+    )
+    .ok()?;
+    let descending = values.column_vector().iter().rev().copied().collect();
+    Some((descending, vectors.as_ref().reverse_cols().to_owned()))
+}
+
+/// The product of two small matrices, by this thread.
+pub(super) fn small_times(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut product = Mat::zeros(a.nrows(), b.ncols());
+    matmul(product.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    product
+}
+
+/// A X for a symmetric n × n matrix: one block of rows of A per task.
+pub(super) fn symmetric_times(a: &[f64], x: &[f64], n: usize, y: &mut [f64]) {
+    let columns = y.len() / n;
+    let (a, x) = (tall(a, n), tall(x, n));
+    // Half of the least block: A has n columns, so 256 rows are work enough.
+    MatMut::from_column_major_slice_mut(y, n, columns).par_row_chunks_mut(256).enumerate().for_each(
+        |(block, y)| {
+            // A is its own transpose: these columns of A are the rows wanted, and lie together.
+            let a = a.subcols(block * 256, y.nrows());
+            matmul(y.transpose_mut(), Accum::Replace, x.transpose(), a, 1.0, Par::Seq);
+        },
+    );
+}
