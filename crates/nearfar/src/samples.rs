@@ -105,7 +105,10 @@ impl<'a> Samples<'a> {
     ) -> Result<Self> {
         let values = values.into();
         let last = n_samples.saturating_sub(1).checked_mul(row_stride).and_then(|rows| {
-            n_features.saturating_sub(1).checked_mul(column_stride).and_then(|columns| rows.checked_add(columns))
+            n_features
+                .saturating_sub(1)
+                .checked_mul(column_stride)
+                .and_then(|columns| rows.checked_add(columns))
         });
         let fits = n_samples == 0 || n_features == 0 || last.is_some_and(|last| last < values.len());
         if !fits {
