@@ -1,6 +1,15 @@
-//! Stage of the path.
+//! load: files in, samples out.
 
-/// Why a file could not be read.
-#[derive(Debug, thiserror::Error)]
-#[error("not yet")]
-pub struct LoadError;
+mod array;
+mod error;
+mod limit;
+mod npy;
+mod npz;
+
+pub use array::{NpyArray, NpyData};
+pub use error::{Column, LoadError, LoadProblem, Place};
+pub use npy::{NpyElement, write_npy};
+pub use npz::{NpzWriter, read_npz};
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! Small pieces of mathematics that the stages share.
 
+pub(crate) mod complement;
 pub mod cubic;
 pub mod factor;
 pub mod kernel;

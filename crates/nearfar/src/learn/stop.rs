@@ -1,0 +1,76 @@
+//! When a run is over, and why.
+
+use super::trace::TraceRow;
+use crate::error::ParamError;
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct StopRule {
+    /// At most this many iterations; at least 1.
+    pub max_iter: usize,
+    /// Stop when the loss changes by no more than this share of itself.
+    pub loss_tolerance: f64,
+    /// Stop when the relative changes of V, w and p add up to no more than this.
+    pub change_tolerance: f64,
+}
+
+impl Default for StopRule {
+    /// The paper's: 1000 iterations, 1e-4 and 1e-4.
+    fn default() -> Self {
+        Self { max_iter: 1000, loss_tolerance: 1e-4, change_tolerance: 1e-4 }
+    }
+}
+
+impl StopRule {
+    /// Judge the ranges. A negative tolerance switches that test off.
+    ///
+    /// # Errors
+    /// Names the parameter out of range.
+    pub fn check(&self) -> Result<(), ParamError> {
+        ParamError::unless(self.max_iter >= 1, "max_iter", self.max_iter, "1 or more")?;
+        for (name, value) in [("tol", self.loss_tolerance), ("change_tol", self.change_tolerance)] {
+            ParamError::unless(value < 1.0 && value.is_finite(), name, value, "below 1 (negative: never)")?;
+        }
+        Ok(())
+    }
+
+    /// Whether the last two rows are close enough. `increase_stops`: a loss that rises also stops.
+    pub(crate) fn settled(&self, trace: &[TraceRow], increase_stops: bool) -> Option<StopReason> {
+        let [.., before, last] = trace else { return None };
+        if last.change.iter().sum::<f64>() <= self.change_tolerance {
+            return Some(StopReason::VariablesSettled);
+        }
+        let fall = before.loss() - last.loss();
+        let fall = if increase_stops { fall / before.loss() } else { fall.abs() / before.loss().abs() };
+        (fall <= self.loss_tolerance).then_some(StopReason::LossSettled)
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The loss no longer changes.
+    LossSettled,
+    /// V, w and p no longer change.
+    VariablesSettled,
+    /// The iterations ran out.
+    MaxIterations,
+    /// V became zero.
+    Collapsed,
+    /// The observer asked to stop; the state is that of the last whole iteration.
+    Cancelled,
+}
+
+impl std::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::LossSettled => "the loss settled",
+            Self::VariablesSettled => "the variables settled",
+            Self::MaxIterations => "the iterations ran out",
+            Self::Collapsed => "the factor became zero",
+            Self::Cancelled => "cancelled",
+        })
+    }
+}

@@ -1,0 +1,416 @@
+//! NPY: one array, as NumPy writes it (versions 1, 2 and 3).
+//!
+//! The header is a Python dictionary in text; its claims are compared with the bytes there are before
+//! anything is allocated. There is no checksum in the format.
+
+use std::io::{Read, Write};
+
+use super::array::{NpyArray, NpyData, shape_text};
+use super::error::{LoadProblem, shorten};
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+/// NumPy's own limit on the header.
+const MOST_HEADER: usize = 10_000;
+const MOST_AXES: usize = 64;
+/// Bytes decoded at a time.
+const CHUNK: usize = 1 << 18;
+
+/// What a header says about the values that follow it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NpyHeader {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) dtype: Dtype,
+    fortran_order: bool,
+    /// Number of values.
+    count: usize,
+    /// Bytes of all values.
+    pub(crate) bytes: u64,
+}
+
+/// Type of the values: kind and width as in `<f8`, and the byte order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Dtype {
+    Number {
+        kind: u8,
+        width: usize,
+        big_endian: bool,
+    },
+    /// Not read; named as people know it.
+    Other(String),
+}
+
+impl Dtype {
+    fn parse(descr: &str) -> Self {
+        let (big_endian, rest) = match descr.as_bytes() {
+            [b'<' | b'|' | b'=', rest @ ..] => (false, rest),
+            [b'>', rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        match rest {
+            [b'b', b'1'] => Self::Number { kind: b'b', width: 1, big_endian },
+            [kind @ (b'i' | b'u'), width @ (b'1' | b'2' | b'4' | b'8')]
+            | [kind @ b'f', width @ (b'2' | b'4' | b'8')] => {
+                Self::Number { kind: *kind, width: usize::from(width - b'0'), big_endian }
+            }
+            [b'O', ..] => Self::Other("object".to_owned()),
+            [b'c', ..] => Self::Other("complex".to_owned()),
+            [b'S' | b'U' | b'a', ..] => Self::Other("string".to_owned()),
+            [b'M' | b'm', ..] => Self::Other("date and time".to_owned()),
+            [b'V', ..] => Self::Other("raw bytes".to_owned()),
+            _ => Self::Other(shorten(descr)),
+        }
+    }
+
+    /// NumPy's name of it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Number { kind: b'b', .. } => "bool".to_owned(),
+            Self::Number { kind, width, .. } => {
+                let word = match kind {
+                    b'i' => "int",
+                    b'u' => "uint",
+                    _ => "float",
+                };
+                format!("{word}{}", 8 * width)
+            }
+            Self::Other(name) => name.clone(),
+        }
+    }
+
+    fn width(&self) -> usize {
+        match self {
+            Self::Number { width, .. } => *width,
+            Self::Other(_) => 1,
+        }
+    }
+}
+
+impl NpyHeader {
+    /// Read the header and leave `reader` at the first value.
+    pub(crate) fn read(reader: &mut impl Read) -> Result<Self, LoadProblem> {
+        let io = |error| LoadProblem::from_io(error, "NPY header");
+        let wrong = |found: &str| LoadProblem::malformed("NPY header", found);
+        let mut start = [0; 8];
+        reader.read_exact(&mut start).map_err(io)?;
+        if &start[..6] != MAGIC {
+            return Err(wrong("the file does not begin as NPY files do; is it another format?"));
+        }
+        let length = match start[6] {
+            1 => {
+                let mut length = [0; 2];
+                reader.read_exact(&mut length).map_err(io)?;
+                usize::from(u16::from_le_bytes(length))
+            }
+            2 | 3 => {
+                let mut length = [0; 4];
+                reader.read_exact(&mut length).map_err(io)?;
+                u32::from_le_bytes(length) as usize
+            }
+            other => return Err(wrong(&format!("version {other} is not known; versions 1 to 3 are read"))),
+        };
+        if length > MOST_HEADER {
+            return Err(wrong(&format!("it claims {length} bytes; the most is {MOST_HEADER}")));
+        }
+        let mut text = vec![0; length];
+        reader.read_exact(&mut text).map_err(io)?;
+        let text = String::from_utf8_lossy(&text);
+        Dict { rest: &text }
+            .header()
+            .ok_or_else(|| wrong(&format!("cannot be understood: {:?}", shorten(&text))))?
+    }
+
+    /// `70000 x 784 uint8`.
+    pub(crate) fn describe(&self) -> String {
+        format!("{} {}", shape_text(&self.shape), self.dtype.name())
+    }
+
+    /// Read the values that follow. `reserve` at once only when the bytes are known to be there.
+    pub(crate) fn values(&self, reader: &mut impl Read, reserve: bool) -> Result<NpyArray, LoadProblem> {
+        let Dtype::Number { kind, width, big_endian } = self.dtype else {
+            return Err(LoadProblem::Unsupported {
+                what: format!("an array of type {}", self.dtype.name()),
+                advice: "save it as numbers, for example with .astype(\"float32\")".to_owned(),
+            });
+        };
+        let count = self.count;
+        // The same for both byte orders.
+        macro_rules! decode {
+            ($variant:ident, $type:ty) => {
+                NpyData::$variant(if big_endian {
+                    decode(reader, count, reserve, <$type>::from_be_bytes)?
+                } else {
+                    decode(reader, count, reserve, <$type>::from_le_bytes)?
+                })
+            };
+        }
+        let data = match (kind, width) {
+            (b'b', _) => NpyData::Bool(decode(reader, count, reserve, |[byte]: [u8; 1]| byte != 0)?),
+            (b'i', 1) => decode!(I8, i8),
+            (b'i', 2) => decode!(I16, i16),
+            (b'i', 4) => decode!(I32, i32),
+            (b'i', _) => decode!(I64, i64),
+            (b'u', 1) => decode!(U8, u8),
+            (b'u', 2) => decode!(U16, u16),
+            (b'u', 4) => decode!(U32, u32),
+            (b'u', _) => decode!(U64, u64),
+            (_, 2) => NpyData::F32(if big_endian {
+                decode(reader, count, reserve, |half| widen(u16::from_be_bytes(half)))?
+            } else {
+                decode(reader, count, reserve, |half| widen(u16::from_le_bytes(half)))?
+            }),
+            (_, 4) => decode!(F32, f32),
+            _ => decode!(F64, f64),
+        };
+        let data = if self.fortran_order { data.by_rows(&self.shape) } else { data };
+        Ok(NpyArray { shape: self.shape.clone(), data })
+    }
+}
+
+/// Read a whole NPY file of `length` bytes.
+pub(crate) fn read(reader: &mut impl Read, length: u64) -> Result<NpyArray, LoadProblem> {
+    let header = NpyHeader::read(reader)?;
+    check_claim(&header, length, "the file")?;
+    header.values(reader, true)
+}
+
+/// Refuse a header that claims more bytes than there are.
+pub(crate) fn check_claim(header: &NpyHeader, length: u64, whole: &str) -> Result<(), LoadProblem> {
+    if header.bytes > length {
+        return Err(LoadProblem::TooLarge {
+            what: format!("the array of {}", header.describe()),
+            bytes: header.bytes,
+            limit: length,
+            advice: if whole == "the file" {
+                "the file is cut short or its header is damaged"
+            } else {
+                "the entry is cut short or its header is damaged"
+            },
+        });
+    }
+    Ok(())
+}
+
+fn decode<const N: usize, T>(
+    reader: &mut impl Read,
+    count: usize,
+    reserve: bool,
+    value: impl Fn([u8; N]) -> T,
+) -> Result<Vec<T>, LoadProblem> {
+    let per_chunk = CHUNK / N;
+    let mut values = Vec::new();
+    let first = if reserve { count } else { count.min(per_chunk) };
+    values.try_reserve_exact(first).map_err(|_| LoadProblem::TooLarge {
+        what: "the array".to_owned(),
+        bytes: (first * N) as u64,
+        limit: 0,
+        advice: "there is not enough memory",
+    })?;
+    let mut buffer = vec![0; N * count.min(per_chunk)];
+    let mut left = count;
+    while left > 0 {
+        let now = left.min(per_chunk);
+        let chunk = &mut buffer[..N * now];
+        reader.read_exact(chunk).map_err(|error| LoadProblem::from_io(error, "values of the array"))?;
+        values.extend(chunk.as_chunks::<N>().0.iter().map(|&bytes| value(bytes)));
+        left -= now;
+    }
+    Ok(values)
+}
+
+/// Half precision to single, exactly.
+fn widen(half: u16) -> f32 {
+    let sign = if half & 0x8000 == 0 { 1.0 } else { -1.0 };
+    let exponent = i32::from(half >> 10 & 0x1f);
+    let fraction = f32::from(half & 0x3ff);
+    sign * match exponent {
+        0 => fraction * 2.0_f32.powi(-24),
+        31 if fraction == 0.0 => f32::INFINITY,
+        31 => f32::NAN,
+        _ => (1024.0 + fraction) * 2.0_f32.powi(exponent - 25),
+    }
+}
+
+/// The little of Python that a header is written in.
+struct Dict<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Dict<'a> {
+    /// `None` when it is not a dictionary of the three keys.
+    fn header(mut self) -> Option<Result<NpyHeader, LoadProblem>> {
+        let (mut dtype, mut fortran_order, mut shape) = (None, None, None);
+        self.expect('{')?;
+        while !self.accept('}') {
+            let key = self.string()?;
+            self.expect(':')?;
+            match key {
+                "descr" => dtype = Some(self.descr()?),
+                "fortran_order" => fortran_order = Some(self.truth()?),
+                "shape" => shape = Some(self.tuple()?),
+                _ => return None,
+            }
+            if !self.accept(',') {
+                self.expect('}')?;
+                break;
+            }
+        }
+        let (dtype, fortran_order, shape) = (dtype?, fortran_order?, shape?);
+        let count = shape.iter().try_fold(1_usize, |count, &length| count.checked_mul(length));
+        let bytes = count.and_then(|count| count.checked_mul(dtype.width()));
+        let (Some(count), Some(bytes)) = (count, bytes) else {
+            return Some(Err(LoadProblem::TooLarge {
+                what: format!("the array of {}", shape_text(&shape)),
+                bytes: u64::MAX,
+                limit: isize::MAX as u64,
+                advice: "its header is damaged",
+            }));
+        };
+        Some(Ok(NpyHeader { shape, dtype, fortran_order, count, bytes: bytes as u64 }))
+    }
+
+    fn accept(&mut self, token: char) -> bool {
+        self.rest = self.rest.trim_start();
+        self.rest.strip_prefix(token).inspect(|rest| self.rest = rest).is_some()
+    }
+
+    fn expect(&mut self, token: char) -> Option<()> {
+        self.accept(token).then_some(())
+    }
+
+    fn string(&mut self) -> Option<&'a str> {
+        let quote = if self.accept('\'') { '\'' } else { self.accept('"').then_some('"')? };
+        let (inside, rest) = self.rest.split_once(quote)?;
+        self.rest = rest;
+        Some(inside)
+    }
+
+    /// `'<f8'`, or the list of fields of a structured array, which is only recognised.
+    fn descr(&mut self) -> Option<Dtype> {
+        if !self.rest.trim_start().starts_with('[') {
+            return self.string().map(Dtype::parse);
+        }
+        let mut depth = 0_usize;
+        for (at, letter) in self.rest.char_indices() {
+            match letter {
+                '[' => depth += 1,
+                ']' => depth -= 1,
+                _ => continue,
+            }
+            if depth == 0 {
+                self.rest = &self.rest[at + 1..];
+                return Some(Dtype::Other("structured".to_owned()));
+            }
+        }
+        None
+    }
+
+    fn truth(&mut self) -> Option<bool> {
+        self.rest = self.rest.trim_start();
+        for (word, value) in [("True", true), ("False", false)] {
+            if let Some(rest) = self.rest.strip_prefix(word) {
+                self.rest = rest;
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    fn tuple(&mut self) -> Option<Vec<usize>> {
+        let mut shape = Vec::new();
+        self.expect('(')?;
+        while !self.accept(')') {
+            self.rest = self.rest.trim_start();
+            let end = self.rest.find(|letter: char| !letter.is_ascii_digit())?;
+            shape.push(self.rest[..end].parse().ok()?);
+            // Python 2 wrote long integers with an L.
+            self.rest = self.rest[end..].strip_prefix('L').unwrap_or(&self.rest[end..]);
+            if shape.len() > MOST_AXES {
+                return None;
+            }
+            if !self.accept(',') {
+                self.expect(')')?;
+                break;
+            }
+        }
+        Some(shape)
+    }
+}
+
+/// A type that NPY files can be written with.
+pub trait NpyElement: Copy + private::Sealed {
+    /// The type as NPY headers write it.
+    const DESCR: &'static str;
+
+    /// Append the value's bytes, lowest first.
+    fn put(self, out: &mut Vec<u8>);
+}
+
+mod private {
+    pub trait Sealed {}
+}
+
+macro_rules! elements {
+    ($($type:ty => $descr:literal),*) => {$(
+        impl private::Sealed for $type {}
+        impl NpyElement for $type {
+            const DESCR: &'static str = $descr;
+            fn put(self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+        }
+    )*};
+}
+elements!(i8 => "|i1", i16 => "<i2", i32 => "<i4", i64 => "<i8", u8 => "|u1", u16 => "<u2", u32 => "<u4", u64 => "<u8",
+    f32 => "<f4", f64 => "<f8");
+
+impl private::Sealed for bool {}
+impl NpyElement for bool {
+    const DESCR: &'static str = "|b1";
+    fn put(self, out: &mut Vec<u8>) {
+        out.push(u8::from(self));
+    }
+}
+
+/// Write one array in C order as an NPY file, byte for byte as NumPy does.
+///
+/// ```
+/// let mut file = Vec::new();
+/// nearfar::load::write_npy(&mut file, &[2, 2], &[1.0_f32, 2.0, 3.0, 4.0])?;
+/// assert_eq!(&file[1..6], b"NUMPY");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// When `out` fails, or `values` is not exactly what `shape` says.
+pub fn write_npy<T: NpyElement>(out: &mut impl Write, shape: &[usize], values: &[T]) -> std::io::Result<()> {
+    if shape.iter().try_fold(1_usize, |count, &length| count.checked_mul(length)) != Some(values.len()) {
+        let text = format!("{} values do not fill an array of {}", values.len(), shape_text(shape));
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, text));
+    }
+    out.write_all(&header_bytes(T::DESCR, shape))?;
+    let mut buffer = Vec::with_capacity(CHUNK.min(size_of_val(values)));
+    for chunk in values.chunks(CHUNK / size_of::<T>()) {
+        buffer.clear();
+        chunk.iter().for_each(|value| value.put(&mut buffer));
+        out.write_all(&buffer)?;
+    }
+    Ok(())
+}
+
+/// Magic, version, length and the dictionary, padded so that the values begin at a multiple of 64.
+fn header_bytes(descr: &str, shape: &[usize]) -> Vec<u8> {
+    let axes: String = match shape {
+        [only] => format!("{only},"),
+        _ => shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    };
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({axes}), }}");
+    while !(10 + text.len() + 1).is_multiple_of(64) {
+        text.push(' ');
+    }
+    text.push('\n');
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 0]);
+    bytes.extend((text.len() as u16).to_le_bytes());
+    bytes.extend(text.bytes());
+    bytes
+}

@@ -1,0 +1,124 @@
+//! NPY and NPZ.
+
+use std::io::Cursor;
+
+use super::{damage, shared};
+use crate::load::limit::Unpacked;
+use crate::load::npz::Npz;
+use crate::load::*;
+
+fn npy(bytes: &[u8]) -> Result<NpyArray, LoadProblem> {
+    crate::load::npy::read(&mut &bytes[..], bytes.len() as u64)
+}
+
+fn npz(bytes: Vec<u8>) -> Result<Vec<(String, NpyArray)>, LoadProblem> {
+    let unpacked = Unpacked::new(bytes.len() as u64, None);
+    let mut npz = Npz::open(Cursor::new(bytes), unpacked)?;
+    (0..npz.entries.len()).map(|at| Ok((npz.entries[at].name.clone(), npz.array(at)?))).collect()
+}
+
+/// An NPY file with this header and these bytes behind it.
+fn with_header(version: u8, header: &str, values: &[u8]) -> Vec<u8> {
+    let mut bytes = b"\x93NUMPY".to_vec();
+    bytes.extend([version, 0]);
+    match version {
+        1 => bytes.extend((header.len() as u16).to_le_bytes()),
+        _ => bytes.extend((header.len() as u32).to_le_bytes()),
+    }
+    bytes.extend(header.bytes());
+    bytes.extend(values);
+    bytes
+}
+
+fn small_npz() -> Vec<u8> {
+    let mut npz = NpzWriter::new(Vec::new());
+    let values: Vec<f64> = (0..60).map(|i| f64::from(i) / 7.0).collect();
+    npz.add("X", &[20, 3], &values).unwrap();
+    npz.add("y", &[20], &(0..20).map(|i| i % 3).collect::<Vec<i32>>()).unwrap();
+    npz.finish().unwrap()
+}
+
+#[test]
+fn every_type_makes_the_round_trip() {
+    macro_rules! trip {
+        ($($variant:ident: $values:expr),*) => {$(
+            let mut file = Vec::new();
+            write_npy(&mut file, &[2, 2], &$values).unwrap();
+            assert!(file.len() % 64 == 0 || file.len() > 128);
+            assert_eq!(npy(&file).unwrap(), NpyArray { shape: vec![2, 2], data: NpyData::$variant($values.to_vec()) });
+        )*};
+    }
+    trip!(F64: [1.5, -0.0, 1e300, f64::MIN_POSITIVE], F32: [1.5_f32, -2.0, 3.0, 4.0], Bool: [true, false, false, true],
+        I8: [-1_i8, 2, 3, 4], I16: [-1_i16, 2, 3, 4], I32: [-1, 2, 3, 4], I64: [-1_i64, 2, 3, i64::MAX],
+        U8: [1_u8, 2, 3, 255], U16: [1_u16, 2, 3, 4], U32: [1_u32, 2, 3, 4], U64: [1_u64, 2, 3, u64::MAX]);
+    assert!(write_npy(&mut Vec::new(), &[3], &[1.0, 2.0]).is_err());
+    let arrays = npz(small_npz()).unwrap();
+    assert_eq!(arrays[0].0, "X");
+    assert_eq!(arrays[0].1.shape, [20, 3]);
+    assert_eq!(arrays[1].1.to_f64()[4], 1.0);
+}
+
+#[test]
+fn versions_orders_and_widths_are_understood() {
+    let big: Vec<u8> = [1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0].iter().flat_map(|v| v.to_be_bytes()).collect();
+    for version in 1..=3 {
+        let header = "{'descr': '>f8', 'fortran_order': True, 'shape': (2L, 3), }   \n";
+        let array = npy(&with_header(version, header, &big)).unwrap();
+        assert_eq!(array.to_f64(), [1.0, 3.0, 5.0, 2.0, 4.0, 6.0]);
+    }
+    let halves: Vec<u8> =
+        [0x3c00_u16, 0xc000, 0x0001, 0x7c00, 0x3555].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let array =
+        npy(&with_header(1, "{\"shape\":(5,),\"descr\":\"<f2\",\"fortran_order\":False}", &halves)).unwrap();
+    assert_eq!(array.to_f64(), [1.0, -2.0, 2.0_f64.powi(-24), f64::INFINITY, 0.333_251_953_125]);
+    let scalar = npy(&with_header(1, "{'descr': '|u1', 'fortran_order': False, 'shape': ()}", &[7])).unwrap();
+    assert_eq!((scalar.shape.len(), scalar.to_f64()), (0, vec![7.0]));
+}
+
+#[test]
+fn lies_and_strange_types_are_refused_by_name() {
+    let refused = |descr: &str, shape: &str| {
+        let header = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}}}");
+        npy(&with_header(1, &header, &[0; 64])).unwrap_err().to_string()
+    };
+    assert!(refused("'<f8'", "(4000000000, 1000)").contains("4000000000 x 1000"));
+    assert!(refused("'<f8'", "(18446744073709551615, 2)").contains("damaged"));
+    assert!(refused("'<f8'", "(99999999999999999999,)").contains("cannot be understood"));
+    assert!(refused("'<f8'", "(-1,)").contains("cannot be understood"));
+    assert!(refused("'|O'", "(2,)").contains("type object"));
+    assert!(refused("'<c16'", "(2,)").contains("type complex"));
+    assert!(refused("'<U5'", "(2,)").contains("type string"));
+    assert!(refused("[('a', '<f4'), ('b', '<i4')]", "(2,)").contains("type structured"));
+    assert!(npy(&with_header(2, &" ".repeat(20_000), &[])).unwrap_err().to_string().contains("20000 bytes"));
+    assert!(npy(&[]).is_err());
+}
+
+#[test]
+fn a_bomb_is_not_unpacked() {
+    let mut bomb = NpzWriter::new(Vec::new());
+    bomb.add("X", &[300 << 20], &vec![0_u8; 300 << 20]).unwrap();
+    let bomb = bomb.finish().unwrap();
+    assert!(bomb.len() < 1 << 20);
+    let error = npz(bomb).unwrap_err();
+    assert!(matches!(error, LoadProblem::TooLarge { .. }), "{error}");
+}
+
+#[test]
+fn damaged_arrays_never_panic() {
+    let mut file = Vec::new();
+    write_npy(&mut file, &[10, 3], &[1.25_f32; 30]).unwrap();
+    assert!(damage(&file, 6000, |bytes| npy(&bytes).is_ok()) > 1500);
+    assert!(damage(&small_npz(), 6000, |bytes| npz(bytes).is_ok()) > 3000);
+}
+
+#[test]
+fn golden_sets_are_read() {
+    let Some(path) = shared("seeds.npz") else { return };
+    let arrays = read_npz(path).unwrap();
+    let x = &arrays.iter().find(|(name, _)| name == "X").unwrap().1;
+    assert_eq!(x.shape, [210, 7]);
+    assert_eq!(x.to_f64()[..2], [15.26, 14.84]);
+    let Some(path) = shared("mnist-2000.npz") else { return };
+    assert_eq!(read_npz(path).unwrap()[0].1.shape, [2000, 784]);
+    assert!(read_npz("no-such-file.npz").unwrap_err().to_string().contains("no such file"));
+}
