@@ -86,7 +86,9 @@ impl ParamError {
 #[non_exhaustive]
 pub enum DataError {
     /// There are no samples or no features.
-    #[error("the data is empty ({n_samples} samples of {n_features} features); at least one of each is needed")]
+    #[error(
+        "the data is empty ({n_samples} samples of {n_features} features); at least one of each is needed"
+    )]
     Empty {
         /// Rows found.
         n_samples: usize,
@@ -104,7 +106,9 @@ pub enum DataError {
         len: usize,
     },
     /// A NaN or an infinity.
-    #[error("{what}: row {row}, column {column} is {value}; every value must be a finite number (drop or fill such rows first)")]
+    #[error(
+        "{what}: row {row}, column {column} is {value}; every value must be a finite number (drop or fill such rows first)"
+    )]
     NotFinite {
         /// Which matrix.
         what: &'static str,
@@ -116,7 +120,9 @@ pub enum DataError {
         value: f64,
     },
     /// A zero vector has no direction, so no cosine distance.
-    #[error("row {row} is all zeros, and the cosine of a zero vector is not defined; drop it or use the Euclidean metric")]
+    #[error(
+        "row {row} is all zeros, and the cosine of a zero vector is not defined; drop it or use the Euclidean metric"
+    )]
     ZeroRow {
         /// Row, from 0.
         row: usize,
@@ -136,7 +142,9 @@ pub enum DataError {
         rule: String,
     },
     /// More clusters than samples.
-    #[error("{n_clusters} clusters were asked for, but there are only {n_samples} samples; ask for at most {n_samples}")]
+    #[error(
+        "{n_clusters} clusters were asked for, but there are only {n_samples} samples; ask for at most {n_samples}"
+    )]
     TooFewSamples {
         /// Samples found.
         n_samples: usize,

@@ -8,6 +8,7 @@ pub mod learn;
 pub mod load;
 pub mod math;
 pub mod neighbors;
+pub mod observe;
 pub mod plan;
 pub mod samples;
 pub mod slices;

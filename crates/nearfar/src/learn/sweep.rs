@@ -172,7 +172,8 @@ fn basis_step<G: Graph>(
     let h: Vec<f64> = (0..r).map(|a| dot(factor.column(a), &d)).collect();
     let mut rest = d.clone();
     remove_span(&basis, &mut rest);
-    let d_e_d = graph.quadratic(&d) - h.iter().map(|h| h * h).sum::<f64>() + h[j] * h[j] + alpha * dot(&d, &rest);
+    let d_e_d =
+        graph.quadratic(&d) - h.iter().map(|h| h * h).sum::<f64>() + h[j] * h[j] + alpha * dot(&d, &rest);
     finish(orthogonality, d, h, j, d2, v2, d_e_d, &ev)
 }
 

@@ -133,8 +133,7 @@ fn invert(gram: &[f64], r: usize) -> Option<Vec<f64>> {
 /// Singular values at or below max(n, r − 1) σ_max ε count as 0, as in a pseudo-inverse.
 pub(crate) fn range_basis(factor: &Factor, j: usize) -> Vec<Vec<f64>> {
     let (n, r) = (factor.n_samples(), factor.n_columns());
-    let others: Vec<f64> =
-        (0..r).filter(|c| *c != j).flat_map(|c| factor.column(c)).copied().collect();
+    let others: Vec<f64> = (0..r).filter(|c| *c != j).flat_map(|c| factor.column(c)).copied().collect();
     if others.iter().all(|v| *v == 0.0) {
         return Vec::new();
     }
@@ -144,10 +143,7 @@ pub(crate) fn range_basis(factor: &Factor, j: usize) -> Vec<Vec<f64>> {
     let sigma: Vec<f64> = svd.S().column_vector().iter().copied().collect();
     let least = n.max(r - 1) as f64 * sigma[0] * f64::EPSILON;
     let u = svd.U();
-    (0..sigma.len())
-        .filter(|k| sigma[*k] > least)
-        .map(|k| u.col(k).iter().copied().collect())
-        .collect()
+    (0..sigma.len()).filter(|k| sigma[*k] > least).map(|k| u.col(k).iter().copied().collect()).collect()
 }
 
 /// The same by orthogonalising twice, dropping what is dependent.

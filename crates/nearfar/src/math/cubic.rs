@@ -97,7 +97,11 @@ fn bracketed(
         if f == 0.0 {
             return x;
         }
-        if (f < 0.0) == (f_low < 0.0) { low = x } else { high = x }
+        if (f < 0.0) == (f_low < 0.0) {
+            low = x
+        } else {
+            high = x
+        }
         let newton = x - f / slope(x);
         let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
         if next == x || (high - low) <= f64::EPSILON * high {

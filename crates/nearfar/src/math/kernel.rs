@@ -91,8 +91,10 @@ pub(crate) fn dot_lanes(a: &[f64], b: &[f64]) -> f64 {
 
 /// aᵀb.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    vectorized(#[inline(always)]
-    || dot_lanes(a, b))
+    vectorized(
+        #[inline(always)]
+        || dot_lanes(a, b),
+    )
 }
 
 /// ‖a‖².

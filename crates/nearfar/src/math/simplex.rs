@@ -20,7 +20,8 @@ pub fn project(y: &[f64], m: &[f64]) -> Vec<f64> {
     // Shift by the largest entry: the same projection, and differences of near values are exact.
     let mut kept: Vec<(f64, f64)> = Vec::with_capacity(y.len());
     // Nothing below top - 1 / m(top) can stay: the top entry alone would already use up the whole sum.
-    let width = y.iter().zip(m).filter(|(y, _)| **y == top).map(|(_, m)| 1.0 / m).fold(f64::INFINITY, f64::min);
+    let width =
+        y.iter().zip(m).filter(|(y, _)| **y == top).map(|(_, m)| 1.0 / m).fold(f64::INFINITY, f64::min);
     kept.extend(y.iter().zip(m).map(|(y, m)| (y - top, *m)).filter(|(y, _)| *y >= -width));
     let mut tau;
     loop {

@@ -12,7 +12,9 @@ pub(crate) mod precomputed;
 
 pub use precomputed::NeighborLists;
 
+use crate::error::{ParamError, Result};
 use crate::math::kernel::Entry;
+use crate::observe::Observer;
 use crate::samples::Samples;
 
 /// Which neighbour sets the local scale σ (self not counted).
@@ -139,17 +141,26 @@ impl std::fmt::Display for Warning {
             ),
             Self::AllEqual => write!(f, "all points are equal: any grouping is as good as any other"),
             Self::FewSamples { n_samples } => {
-                write!(f, "only {n_samples} samples: local scales use the farthest neighbour instead of the 7th")
+                write!(
+                    f,
+                    "only {n_samples} samples: local scales use the farthest neighbour instead of the 7th"
+                )
             }
             Self::PartialLists { listed } => write!(
                 f,
                 "only {listed} neighbours per point are known; the others stand in a random order behind them"
             ),
             Self::OneRank => {
-                write!(f, "only one neighbour rank is trusted, so the graph barely connects; try a larger mu or more neighbors")
+                write!(
+                    f,
+                    "only one neighbour rank is trusted, so the graph barely connects; try a larger mu or more neighbors"
+                )
             }
             Self::DeadColumns { columns } => {
-                write!(f, "{columns} columns of the factor died; try fewer clusters, a smaller beta or --reseed")
+                write!(
+                    f,
+                    "{columns} columns of the factor died; try fewer clusters, a smaller beta or --reseed"
+                )
             }
             Self::ManyPieces { pieces, n_clusters } => write!(
                 f,
@@ -159,7 +170,10 @@ impl std::fmt::Display for Warning {
                 write!(f, "the eigenvectors are only good to {residual:.1e}; labels may depend on the seed")
             }
             Self::FewerClusters { found, asked } => {
-                write!(f, "{found} distinct clusters instead of {asked}: the data has fewer distinct points than that")
+                write!(
+                    f,
+                    "{found} distinct clusters instead of {asked}: the data has fewer distinct points than that"
+                )
             }
             Self::Narrowed => write!(f, "double precision does not fit in memory; single precision is used"),
             Self::Unsettled { agreement } => write!(
@@ -170,9 +184,29 @@ impl std::fmt::Display for Warning {
     }
 }
 
+/// Rank all points against all, from whatever the input is. `seed` orders what neighbour lists leave out.
+///
+/// # Errors
+/// Names the row and column of a value that breaks the rules of its kind of input.
+pub fn rank<E: Entry>(input: &Input<'_>, seed: u64, observer: &dyn Observer) -> Result<Neighborhoods<E>> {
+    let n = input.n_samples();
+    ParamError::unless(
+        n <= MAX_EXACT_SAMPLES,
+        "n_samples",
+        n,
+        format!("at most {MAX_EXACT_SAMPLES} in exact mode"),
+    )?;
+    match input {
+        Input::Samples(samples, metric) => exact::rank(samples, *metric, observer),
+        Input::Distances(x) => precomputed::from_distances(x, observer),
+        Input::Affinities(x) => precomputed::from_affinities(x, observer),
+        Input::Neighbors(lists) => precomputed::from_lists(lists, seed, observer),
+    }
+}
+
 /// Ranks of all pairs, with what the affinities are made of.
 #[derive(Clone, Debug)]
-pub(crate) struct Neighborhoods<E> {
+pub struct Neighborhoods<E> {
     pub(crate) n: usize,
     /// n × n, row-major: d²_ij, or −ln κ_ij where κ was given.
     pub(crate) values: Vec<E>,
@@ -183,6 +217,23 @@ pub(crate) struct Neighborhoods<E> {
     /// Multiply a scale by this to have it in the units of the data.
     pub(crate) unit: f64,
     pub(crate) warnings: Vec<Warning>,
+}
+
+impl<E: Entry> Neighborhoods<E> {
+    /// The rank of j as seen from i.
+    pub fn rank(&self, i: usize, j: usize) -> usize {
+        self.rank[i * self.n + j] as usize
+    }
+
+    /// Local scales σ, in the units of the data; `None` where affinities were given.
+    pub fn sigma(&self) -> Option<Vec<f64>> {
+        self.sigma.as_ref().map(|sigma| sigma.iter().map(|s| s * self.unit).collect())
+    }
+
+    /// What a person should know about the data.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
 }
 
 /// Bytes of [`Neighborhoods`] of n samples.

@@ -33,7 +33,11 @@ impl RowOrder {
         let n = values.len();
         self.keys.clear();
         self.keys.extend(
-            values.iter().enumerate().filter(|(j, _)| *j != i).map(|(j, v)| (v.to_bits() & !INDEX_BITS) | j as u64),
+            values
+                .iter()
+                .enumerate()
+                .filter(|(j, _)| *j != i)
+                .map(|(j, v)| (v.to_bits() & !INDEX_BITS) | j as u64),
         );
         self.keys.sort_unstable();
         self.settle_runs(values, exact);

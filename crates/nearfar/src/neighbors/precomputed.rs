@@ -90,10 +90,7 @@ fn check_pairwise(x: &Samples<'_>, what: &'static str) -> Result<f64> {
 }
 
 /// Rank by precomputed distances.
-pub(crate) fn from_distances<E: Entry>(
-    x: &Samples<'_>,
-    observer: &dyn Observer,
-) -> Result<Neighborhoods<E>> {
+pub(crate) fn from_distances<E: Entry>(x: &Samples<'_>, observer: &dyn Observer) -> Result<Neighborhoods<E>> {
     let largest = check_pairwise(x, "distances")?;
     let n = x.n_samples();
     for i in 0..n {
@@ -143,7 +140,8 @@ pub(crate) fn from_affinities<E: Entry>(
         out[i] = 0.0;
     };
     let (values, rank, _) = rank_rows::<E>(n, row, observer)?;
-    let warnings = if n <= super::SIGMA_NEIGHBOR { vec![Warning::FewSamples { n_samples: n }] } else { Vec::new() };
+    let warnings =
+        if n <= super::SIGMA_NEIGHBOR { vec![Warning::FewSamples { n_samples: n }] } else { Vec::new() };
     Ok(Neighborhoods { n, values, rank, sigma: None, unit: 1.0, warnings })
 }
 
@@ -199,7 +197,13 @@ pub(crate) fn from_lists<E: Entry>(
         }
     }
     let mut sigma: Vec<f64> = (0..n)
-        .map(|i| if listed >= super::SIGMA_NEIGHBOR { scales[i].value.sqrt() } else { lists.distances[(i + 1) * listed - 1] / unit })
+        .map(|i| {
+            if listed >= super::SIGMA_NEIGHBOR {
+                scales[i].value.sqrt()
+            } else {
+                lists.distances[(i + 1) * listed - 1] / unit
+            }
+        })
         .collect();
     let replaced: Vec<bool> = scales.iter().map(|s| s.replaced).collect();
     let mut warnings = sigma_warnings(n, &mut sigma, &replaced);

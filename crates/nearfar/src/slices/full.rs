@@ -36,7 +36,8 @@ pub struct FullSlices<E> {
 
 impl<E: Entry> FullSlices<E> {
     /// Turn ranked neighbourhoods into normalised slices, in place.
-    pub(crate) fn new(neighborhoods: Neighborhoods<E>) -> Self {
+    #[must_use]
+    pub fn new(neighborhoods: Neighborhoods<E>) -> Self {
         let Neighborhoods { n, mut values, rank, sigma, .. } = neighborhoods;
         let rows = part_rows(n);
         // Largest log κ of each slice, as the smallest exponent.
@@ -248,7 +249,8 @@ impl<E: Entry> Slices for FullSlices<E> {
         let v = MatRef::from_column_major_slice(factor.values(), n, r);
         z.fill(|rows, columns, tile| {
             let mut gram = vec![0.0; TILE * TILE];
-            let out = MatMut::from_row_major_slice_with_stride_mut(&mut gram, rows.len(), columns.len(), TILE);
+            let out =
+                MatMut::from_row_major_slice_with_stride_mut(&mut gram, rows.len(), columns.len(), TILE);
             let (ours, theirs) =
                 (v.subrows(rows.start, rows.len()), v.subrows(columns.start, columns.len()).transpose());
             matmul(out, Accum::Replace, ours, theirs, y_scale, Par::Seq);

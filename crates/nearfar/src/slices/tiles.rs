@@ -95,7 +95,9 @@ impl<E: Entry> SymmetricTiles<E> {
             .map(|(bi, bj)| {
                 let (h, w, tile) = (self.height(bi), self.height(bj), self.tile(bi, bj));
                 let sum: f64 = vectorized(|| {
-                    (0..h).map(|i| tile[i * TILE..][..w].iter().map(|t| t.wide() * t.wide()).sum::<f64>()).sum()
+                    (0..h)
+                        .map(|i| tile[i * TILE..][..w].iter().map(|t| t.wide() * t.wide()).sum::<f64>())
+                        .sum()
                 });
                 if bi == bj { sum } else { 2.0 * sum }
             })
@@ -126,8 +128,11 @@ impl<E: Entry> SymmetricTiles<E> {
             });
             if bi == bj { sum } else { 2.0 * sum }
         };
-        let busy: Vec<(usize, usize)> =
-            self.places().into_iter().filter(|(i, j)| !support[*i].is_empty() && !support[*j].is_empty()).collect();
+        let busy: Vec<(usize, usize)> = self
+            .places()
+            .into_iter()
+            .filter(|(i, j)| !support[*i].is_empty() && !support[*j].is_empty())
+            .collect();
         let work: usize = busy.iter().map(|(i, _)| support[*i].len() * TILE).sum();
         let parts: Vec<f64> = if work < PARALLEL_WORK {
             busy.iter().map(part).collect()

@@ -1,0 +1,309 @@
+//! LSDG: similarity, dissimilarity and factor learnt together (the paper's Alg. 1).
+//!
+//! $$ \min_{V, w, p \ge 0} \tfrac12\|S(w) - VV^\top\|^2 + \beta\langle D(p), VV^\top\rangle + \eta\,w^\top p + \tfrac{\mu-1}{2}\|w\|^2
+//!    + \tfrac{\mu}{2}\|p\|^2 - \alpha \sum_j R(v_j), \quad \sum w = \sum p = 1. $$
+//!
+//! Departs from the paper on request: α relative to the leading eigenvalue of the graph, and μ that follows c so
+//! that a chosen number of ranks stays trusted ([`Density::Neighbors`]); see `docs/defaults.md` for why.
+
+pub mod objective;
+pub mod weights;
+
+use objective::{Coefficients, Objective, rank_terms};
+use weights::{WeightStep, following_mu};
+
+use super::run::Method;
+use super::sweep::{Reseed, SweepParams, sweep};
+use super::trace::TraceRow;
+use crate::error::ParamError;
+use crate::math::factor::Factor;
+use crate::math::kernel::norm2;
+use crate::observe::Observer;
+use crate::slices::{Graph, Slices};
+
+/// η as a share of μ where nothing else is said.
+const ETA_SHARE: f64 = 0.99;
+
+/// Strength of the orthogonality term.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Alpha {
+    /// The paper's number.
+    Absolute(f64),
+    /// A share of the leading eigenvalue of the starting graph, so that it means the same at every n.
+    Relative(f64),
+}
+
+/// What decides how many ranks are trusted.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Density {
+    /// The paper's μ, and η (0.99 μ when `None`).
+    Mu {
+        /// The larger, the more ranks keep some weight. Above 0.
+        mu: f64,
+        /// Price of overlap; 0 or more, below μ.
+        eta: Option<f64>,
+    },
+    /// This many ranks stay trusted: μ follows the agreements in every iteration.
+    Neighbors(usize),
+}
+
+/// What a caller may set; nothing is judged before [`check`](Self::check).
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct LsdgParams {
+    /// Strength of the orthogonality term.
+    pub alpha: Alpha,
+    /// Weight of the dissimilarity, 0 or more.
+    pub beta: f64,
+    /// How many ranks are trusted.
+    pub density: Density,
+    /// Rounds of the (w, p) step, at least 1.
+    pub weight_rounds: usize,
+    /// k₀: ranks that share the starting weight (the point itself counts); ⌊log₂ n⌋ + 1 when `None`.
+    pub start_ranks: Option<usize>,
+    /// Whether D takes part.
+    pub dissimilarity: bool,
+    /// Whether the orthogonality term takes part.
+    pub orthogonality: bool,
+    /// Whether rank 0, the point itself, counts as well as the nearest neighbour and no better.
+    pub level_self: bool,
+    /// What happens to columns that die.
+    pub reseed: Reseed,
+}
+
+impl LsdgParams {
+    /// The paper's advice: α = 0.1, β = 10, μ = 0.1.
+    #[must_use]
+    pub fn paper() -> Self {
+        Self::absolute(0.1, 10.0, 0.1)
+    }
+
+    /// The setting of the authors' demonstration: α = 0.1, β = 1, μ = 0.5.
+    #[must_use]
+    pub fn demo() -> Self {
+        Self::absolute(0.1, 1.0, 0.5)
+    }
+
+    /// The model of the paper with these numbers.
+    #[must_use]
+    pub fn absolute(alpha: f64, beta: f64, mu: f64) -> Self {
+        Self {
+            alpha: Alpha::Absolute(alpha),
+            beta,
+            density: Density::Mu { mu, eta: None },
+            weight_rounds: 20,
+            start_ranks: None,
+            dissimilarity: true,
+            orthogonality: true,
+            level_self: false,
+            reseed: Reseed::Never,
+        }
+    }
+
+    /// Settings that mean the same at every n: α relative, `neighbors` trusted ranks.
+    #[must_use]
+    pub fn scale_free(alpha: f64, beta: f64, neighbors: usize) -> Self {
+        Self {
+            alpha: Alpha::Relative(alpha),
+            density: Density::Neighbors(neighbors),
+            level_self: true,
+            ..Self::absolute(0.0, beta, 1.0)
+        }
+    }
+
+    /// Every range in one place; each test is written so that NaN fails it.
+    ///
+    /// # Errors
+    /// Names the first parameter out of range, its value, and what is allowed.
+    pub fn check(&self) -> Result<(), ParamError> {
+        let finite = |x: f64| x >= 0.0 && x.is_finite();
+        let (Alpha::Absolute(alpha) | Alpha::Relative(alpha)) = self.alpha;
+        ParamError::unless(finite(alpha), "alpha", alpha, "finite, 0 or more")?;
+        ParamError::unless(finite(self.beta), "beta", self.beta, "finite, 0 or more")?;
+        match self.density {
+            Density::Mu { mu, eta } => {
+                ParamError::unless(mu > 0.0 && mu.is_finite(), "mu", mu, "finite and above 0")?;
+                let eta = eta.unwrap_or(ETA_SHARE * mu);
+                ParamError::unless(
+                    (0.0..mu).contains(&eta),
+                    "eta",
+                    eta,
+                    format!("0 or more and below mu = {mu}"),
+                )?;
+            }
+            Density::Neighbors(k) => ParamError::unless(k >= 1, "neighbors", k, "1 or more")?,
+        }
+        ParamError::unless(self.weight_rounds >= 1, "weight_rounds", self.weight_rounds, "1 or more")?;
+        if let Some(k) = self.start_ranks {
+            ParamError::unless(k >= 1, "start_ranks", k, "1 or more")?;
+        }
+        Ok(())
+    }
+
+    /// k₀ for n samples.
+    pub(crate) fn resolved_start_ranks(&self, n: usize) -> usize {
+        self.start_ranks.unwrap_or_else(|| default_start_ranks(n)).clamp(1, n.max(1))
+    }
+}
+
+/// ⌊log₂ n⌋ + 1.
+pub(crate) fn default_start_ranks(n: usize) -> usize {
+    n.max(1).ilog2() as usize + 1
+}
+
+/// Weights that start the run: w even on the first `k0` ranks, p even on the rest (on the last one where none is left).
+pub(crate) fn start_weights(multiplicity: &[f64], k0: usize) -> (Vec<f64>, Vec<f64>) {
+    let k0 = k0.min(multiplicity.len());
+    let even = |from: usize, to: usize| {
+        let total: f64 = multiplicity[from..to].iter().sum();
+        (0..multiplicity.len())
+            .map(|k| if (from..to).contains(&k) { multiplicity[k] / total } else { 0.0 })
+            .collect::<Vec<f64>>()
+    };
+    let last = multiplicity.len();
+    (even(0, k0), even(if k0 < last { k0 } else { last - 1 }, last))
+}
+
+/// The learner: state, and the one step that [`run`](super::run()) repeats.
+#[derive(Debug)]
+pub struct Lsdg<'a, S: Slices> {
+    slices: &'a S,
+    graph: S::Graph,
+    factor: Factor,
+    near: Vec<f64>,
+    far: Vec<f64>,
+    agreement: Vec<f64>,
+    params: LsdgParams,
+    coefficients: Coefficients,
+}
+
+impl<'a, S: Slices> Lsdg<'a, S> {
+    /// From a factor and starting weights; `alpha` is the resolved absolute value. `graph` is any graph of these slices,
+    /// to be overwritten.
+    pub fn new(
+        slices: &'a S,
+        graph: S::Graph,
+        factor: Factor,
+        (near, far): (Vec<f64>, Vec<f64>),
+        params: LsdgParams,
+        alpha: f64,
+    ) -> Self {
+        let agreement = slices.agreement(&factor);
+        let coefficients = Coefficients {
+            alpha: if params.orthogonality { alpha } else { 0.0 },
+            beta: params.dissimilarity.then_some(params.beta),
+            mu: 0.0,
+            eta: 0.0,
+        };
+        let mut this = Self { slices, graph, factor, near, far, agreement, params, coefficients };
+        this.settle_density();
+        this
+    }
+
+    /// c as the (w, p) step sees it.
+    fn judged_agreement(&self) -> Vec<f64> {
+        let mut c = self.agreement.clone();
+        if self.params.level_self && c.len() > 1 {
+            c[0] = c[1];
+        }
+        c
+    }
+
+    fn settle_density(&mut self) {
+        let (mu, eta) = match self.params.density {
+            Density::Mu { mu, eta } => (mu, eta.unwrap_or(ETA_SHARE * mu)),
+            Density::Neighbors(k) => {
+                let mu = following_mu(&self.judged_agreement(), k);
+                (mu, ETA_SHARE * mu)
+            }
+        };
+        (self.coefficients.mu, self.coefficients.eta) = (mu, eta);
+    }
+
+    /// w, trust in each rank as a neighbour.
+    pub fn near_weights(&self) -> &[f64] {
+        &self.near
+    }
+
+    /// p, trust in each rank as a stranger.
+    pub fn far_weights(&self) -> &[f64] {
+        &self.far
+    }
+
+    /// c of the present factor.
+    pub fn agreement(&self) -> &[f64] {
+        &self.agreement
+    }
+
+    /// α, β, μ and η in force.
+    pub fn coefficients(&self) -> Coefficients {
+        self.coefficients
+    }
+
+    /// The true objective of the present state.
+    pub fn objective(&self) -> Objective {
+        let m = self.slices.multiplicity();
+        let terms = rank_terms(&self.coefficients, &self.agreement, m, &self.near, &self.far, &self.factor);
+        Objective {
+            orthogonality: -self.coefficients.alpha * objective::orthogonality(&self.factor),
+            ..terms
+        }
+    }
+
+    /// Take the parts: factor, w, p and the graph's memory.
+    pub fn into_parts(self) -> (Factor, Vec<f64>, Vec<f64>, S::Graph) {
+        (self.factor, self.near, self.far, self.graph)
+    }
+}
+
+impl<S: Slices> Method for Lsdg<'_, S> {
+    fn step(&mut self, iteration: usize, observer: &dyn Observer) -> Option<TraceRow> {
+        let m = self.slices.multiplicity();
+        let q = self.coefficients;
+        let terms = rank_terms(&q, &self.agreement, m, &self.near, &self.far, &self.factor);
+        // T = sym(S − βD)
+        let mut combined = self.near.clone();
+        if let Some(beta) = q.beta {
+            combined.iter_mut().zip(&self.far).for_each(|(t, p)| *t -= beta * p);
+        }
+        self.slices.combine(&combined, &mut self.graph);
+        let mut tv = vec![0.0; self.factor.values().len()];
+        self.graph.times(&self.factor, &mut tv);
+        let before = self.factor.clone();
+        let params = SweepParams { alpha: q.alpha, guard: f64::EPSILON, reseed: self.params.reseed };
+        let Some(orthogonality) = sweep(&self.graph, &mut self.factor, &tv, &params, observer) else {
+            self.factor = before;
+            return None;
+        };
+        self.agreement = self.slices.agreement(&self.factor);
+        self.settle_density();
+        let Coefficients { beta, mu, eta, .. } = self.coefficients;
+        let weigh = WeightStep { mu, eta, beta, rounds: self.params.weight_rounds };
+        let (near, far) = weigh.solve(&self.judged_agreement(), m, &self.far);
+        let change = [
+            self.factor.relative_change(&before),
+            relative_change(&near, &self.near),
+            relative_change(&far, &self.far),
+        ];
+        (self.near, self.far) = (near, far);
+        Some(TraceRow {
+            iteration,
+            fit: terms.fit,
+            dissimilarity: terms.dissimilarity,
+            overlap: terms.overlap,
+            density: terms.density,
+            orthogonality: -q.alpha * orthogonality,
+            change,
+        })
+    }
+
+    fn factor(&self) -> &Factor {
+        &self.factor
+    }
+}
+
+fn relative_change(new: &[f64], old: &[f64]) -> f64 {
+    let difference: Vec<f64> = new.iter().zip(old).map(|(a, b)| a - b).collect();
+    (norm2(&difference) / norm2(old)).sqrt()
+}

@@ -1,0 +1,111 @@
+//! PHALS: symmetric NMF of a fixed graph, one column at a time.
+//!
+//! $$ \min_{V \ge 0} \tfrac12 \|T - VV^\top\|^2, \quad T = \mathrm{sym}(S). $$
+//! Source: Hou, Chu, Liao, "A progressive hierarchical alternating least squares method for symmetric
+//! nonnegative matrix factorization" (2023), as the LSDG authors' program has it.
+//!
+//! The start is rescaled by the best scalar, $\sqrt{\langle T, VV^\top\rangle}/\|VV^\top\|$. The loss is recorded after every
+//! sweep, the start first; a loss that rises ends the run.
+
+use super::run::Method;
+use super::sweep::{Reseed, SweepParams, sweep};
+use super::trace::TraceRow;
+use crate::math::factor::Factor;
+use crate::math::kernel::{dot, norm2};
+use crate::observe::Observer;
+use crate::slices::Graph;
+
+/// A fixed graph with the product T V at hand; shared by the methods that factor one graph.
+#[derive(Debug)]
+pub(crate) struct FixedGraph<'a, G> {
+    pub(crate) graph: &'a G,
+    pub(crate) factor: Factor,
+    tv: Vec<f64>,
+    norm2: f64,
+}
+
+impl<'a, G: Graph> FixedGraph<'a, G> {
+    /// From a start that is first rescaled to the best scalar multiple.
+    pub(crate) fn rescaled(graph: &'a G, factor: Factor) -> Self {
+        let norm2 = graph.norm2();
+        let mut this = Self { graph, tv: vec![0.0; factor.values().len()], factor, norm2 };
+        this.multiply();
+        let (inner, square) = (this.inner(), this.gram_norm2());
+        if inner > 0.0 && square > 0.0 {
+            let scale = inner.sqrt() / square.sqrt();
+            this.factor.scale(scale);
+            this.tv.iter_mut().for_each(|t| *t *= scale);
+        }
+        this
+    }
+
+    fn multiply(&mut self) {
+        self.graph.times(&self.factor, &mut self.tv);
+    }
+
+    /// ⟨T, VVᵀ⟩.
+    fn inner(&self) -> f64 {
+        dot(self.factor.values(), &self.tv)
+    }
+
+    fn gram_norm2(&self) -> f64 {
+        norm2(&self.factor.gram())
+    }
+
+    /// ½‖T − VVᵀ‖², from the product at hand.
+    pub(crate) fn fit(&self) -> f64 {
+        0.5 * self.norm2 - self.inner() + 0.5 * self.gram_norm2()
+    }
+
+    /// Sweep, and multiply again. Returns Σ R and the relative change of V.
+    pub(crate) fn sweep(
+        &mut self,
+        alpha: f64,
+        reseed: Reseed,
+        observer: &dyn Observer,
+    ) -> Option<(f64, f64)> {
+        let before = self.factor.clone();
+        let params = SweepParams { alpha, guard: 0.0, reseed };
+        let Some(orthogonality) = sweep(self.graph, &mut self.factor, &self.tv, &params, observer) else {
+            self.factor = before;
+            return None;
+        };
+        self.multiply();
+        Some((orthogonality, self.factor.relative_change(&before)))
+    }
+}
+
+/// The method; see the module.
+#[derive(Debug)]
+pub struct Phals<'a, G>(FixedGraph<'a, G>);
+
+impl<'a, G: Graph> Phals<'a, G> {
+    /// Factor `graph` from `start`.
+    pub fn new(graph: &'a G, start: Factor) -> Self {
+        Self(FixedGraph::rescaled(graph, start))
+    }
+
+    /// The factor as it stands.
+    pub fn into_factor(self) -> Factor {
+        self.0.factor
+    }
+}
+
+impl<G: Graph> Method for Phals<'_, G> {
+    fn start(&mut self) -> Option<TraceRow> {
+        Some(TraceRow::of_fit(0, self.0.fit()))
+    }
+
+    fn step(&mut self, iteration: usize, observer: &dyn Observer) -> Option<TraceRow> {
+        let (_, change) = self.0.sweep(0.0, Reseed::Never, observer)?;
+        Some(TraceRow { change: [change, 0.0, 0.0], ..TraceRow::of_fit(iteration, self.0.fit()) })
+    }
+
+    fn factor(&self) -> &Factor {
+        &self.0.factor
+    }
+
+    fn increase_stops(&self) -> bool {
+        true
+    }
+}
