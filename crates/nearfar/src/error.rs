@@ -151,6 +151,9 @@ pub enum DataError {
         /// Clusters asked for.
         n_clusters: usize,
     },
+    /// Nothing to score.
+    #[error("there are no labels to compare; at least one sample is needed")]
+    NoLabels,
     /// Two lists of labels of different length.
     #[error("labels and truth differ in length: {labels} against {truth}")]
     LabelLengths {

@@ -1,0 +1,184 @@
+//! The hot loops of k-means: squared distances of eight points at a time.
+//!
+//! Points stand in tiles of eight: a tile holds coordinate 0 of its eight points, then coordinate 1, and so on.
+//! Each lane is one point, summed in the order of its coordinates, so the compiler may use vectors of any width
+//! and the bits are always the same. Differences are squared as they are, not expanded into products: tight
+//! clusters far from each other stay exact.
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// Points in a tile.
+pub(super) const LANES: usize = 8;
+/// Centres held in registers at a time.
+const GROUP: usize = 4;
+
+type Lanes = [f64; LANES];
+
+/// Points in tiles; the unused lanes of the last one are zero.
+pub(super) struct Tiles {
+    values: Vec<f64>,
+    pub(super) n: usize,
+    pub(super) d: usize,
+}
+
+impl Tiles {
+    pub(super) fn new(points: &[f64], n: usize, d: usize) -> Self {
+        let mut values = vec![0.0; n.div_ceil(LANES) * LANES * d];
+        for (i, point) in points.chunks_exact(d).enumerate() {
+            let start = i / LANES * LANES * d + i % LANES;
+            for (j, value) in point.iter().enumerate() {
+                values[start + j * LANES] = *value;
+            }
+        }
+        Self { values, n, d }
+    }
+
+    /// Points with the unused lanes.
+    pub(super) fn padded(&self) -> usize {
+        self.n.next_multiple_of(LANES)
+    }
+}
+
+/// Centres in groups of four, coordinates side by side; the last group has what is left.
+pub(super) struct Packed {
+    values: Vec<f64>,
+    k: usize,
+    d: usize,
+}
+
+impl Packed {
+    pub(super) fn new(centers: &[f64], d: usize) -> Self {
+        let mut values = Vec::with_capacity(centers.len());
+        for group in centers.chunks(GROUP * d) {
+            for j in 0..d {
+                values.extend(group.iter().skip(j).step_by(d));
+            }
+        }
+        Self { values, k: centers.len() / d, d }
+    }
+}
+
+/// Squared distances of a tile to `G` centres.
+#[inline(always)]
+fn distances<const G: usize>(tile: &[f64], group: &[f64]) -> [Lanes; G] {
+    let mut sums = [[0.0; LANES]; G];
+    for (x, c) in tile.chunks_exact(LANES).zip(group.chunks_exact(G)) {
+        for g in 0..G {
+            for lane in 0..LANES {
+                let difference = x[lane] - c[g];
+                sums[g][lane] += difference * difference;
+            }
+        }
+    }
+    sums
+}
+
+/// Hand every centre's number and its distances from the tile to `with`, in the order of the centres.
+#[inline(always)]
+fn each_center(tile: &[f64], centers: &Packed, mut with: impl FnMut(usize, &Lanes)) {
+    let whole = centers.k / GROUP * GROUP;
+    let (groups, rest) = centers.values.split_at(whole * centers.d);
+    let mut number = 0;
+    for group in groups.chunks_exact(GROUP * centers.d) {
+        for sums in &distances::<GROUP>(tile, group) {
+            with(number, sums);
+            number += 1;
+        }
+    }
+    match centers.k - whole {
+        1 => distances::<1>(tile, rest).iter().enumerate().for_each(|(g, sums)| with(number + g, sums)),
+        2 => distances::<2>(tile, rest).iter().enumerate().for_each(|(g, sums)| with(number + g, sums)),
+        3 => distances::<3>(tile, rest).iter().enumerate().for_each(|(g, sums)| with(number + g, sums)),
+        _ => {}
+    }
+}
+
+struct Nearest<'a> {
+    tiles: &'a [f64],
+    centers: &'a Packed,
+    labels: &'a mut [u64],
+    near: &'a mut [f64],
+}
+
+impl WithSimd for Nearest<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let tiles = self.tiles.chunks_exact(LANES * self.centers.d);
+        let results = self.labels.chunks_exact_mut(LANES).zip(self.near.chunks_exact_mut(LANES));
+        for (tile, (labels, near)) in tiles.zip(results) {
+            let (mut best, mut label) = ([f64::INFINITY; LANES], [0_u64; LANES]);
+            each_center(tile, self.centers, |number, sums| {
+                for lane in 0..LANES {
+                    let closer = sums[lane] < best[lane];
+                    best[lane] = if closer { sums[lane] } else { best[lane] };
+                    label[lane] = if closer { number as u64 } else { label[lane] };
+                }
+            });
+            labels.copy_from_slice(&label);
+            near.copy_from_slice(&best);
+        }
+    }
+}
+
+/// Nearest centre (the lowest number among equals) and squared distance of every point, padding included.
+pub(super) fn nearest(tiles: &Tiles, centers: &Packed, labels: &mut [u64], near: &mut [f64]) {
+    Arch::new().dispatch(Nearest { tiles: &tiles.values, centers, labels, near });
+}
+
+struct Potentials<'a> {
+    tiles: &'a Tiles,
+    candidates: &'a Packed,
+    near: &'a [f64],
+}
+
+impl WithSimd for Potentials<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<f64> {
+        let mut totals = vec![[0.0; LANES]; self.candidates.k];
+        let tiles = self.tiles.values.chunks_exact(LANES * self.tiles.d);
+        for (tile, near) in tiles.zip(self.near.chunks_exact(LANES)) {
+            each_center(tile, self.candidates, |number, sums| {
+                for lane in 0..LANES {
+                    let smaller = if sums[lane] < near[lane] { sums[lane] } else { near[lane] };
+                    totals[number][lane] += smaller;
+                }
+            });
+        }
+        totals.iter().map(|lanes| lanes.iter().sum()).collect()
+    }
+}
+
+/// What Σ near would become with each of the candidates as a further centre. `near` of the padding is 0.
+pub(super) fn potentials(tiles: &Tiles, candidates: &Packed, near: &[f64]) -> Vec<f64> {
+    Arch::new().dispatch(Potentials { tiles, candidates, near })
+}
+
+struct Closer<'a> {
+    tiles: &'a Tiles,
+    center: &'a [f64],
+    near: &'a mut [f64],
+}
+
+impl WithSimd for Closer<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let tiles = self.tiles.values.chunks_exact(LANES * self.tiles.d);
+        for (tile, near) in tiles.zip(self.near.chunks_exact_mut(LANES)) {
+            let [sums] = distances::<1>(tile, self.center);
+            for lane in 0..LANES {
+                near[lane] = if sums[lane] < near[lane] { sums[lane] } else { near[lane] };
+            }
+        }
+    }
+}
+
+/// `near` ← min(`near`, squared distance to `center`).
+pub(super) fn approach(tiles: &Tiles, center: &[f64], near: &mut [f64]) {
+    Arch::new().dispatch(Closer { tiles, center, near });
+}
