@@ -184,6 +184,7 @@ fn check_lsdg(case: &Golden, setting: &Golden, slices: &FullSlices<f64>, n: usiz
     z.clear();
     slices.augment(&w, &p, &factor, 1.0, &mut z);
     let full = dense(&z, n);
+    { let t = setting.array("Z"); let mut shown = 0; for at in 0..n*n { if (full[at]-t[at]).abs()>1e-8 && shown<12 { shown+=1; println!("{} {}: {} {} rank {} {}", at/n, at%n, full[at], t[at], slices.rank(at/n, at%n), slices.rank(at%n, at/n)); } } }
     near("Z", &full, &setting.array("Z"), 1e-8);
     let normalized = nearfar::spectral::Normalized::new(&z);
     let eigen = largest(&normalized, r + 1, &EigenParams::default(), &|| false).unwrap();
