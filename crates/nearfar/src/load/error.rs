@@ -305,6 +305,8 @@ fn text_advice(value: &str) -> &'static str {
         "it looks like a missing value: drop or fill such rows first, or leave the column out with --columns"
     } else if value.contains(',') && value.replace(',', ".").trim().parse::<f64>().is_ok() {
         "decimal commas are not read: write numbers with a decimal point"
+    } else if value.contains(';') {
+        "are cells separated by semicolons? Set --delimiter ';' and write numbers with a decimal point"
     } else {
         "name the columns to use with --columns, the column of classes with --truth, or of row names with --id-column"
     }
