@@ -1,18 +1,47 @@
 //! Clustering that learns which neighbours to trust.
+//!
+//! ```text
+//! load → neighbors → slices → learn → augment → spectral → labels
+//! ```
+//!
+//! Every point ranks all others by distance. For each rank two weights are learnt: how far to trust it as "same cluster" (w)
+//! and as "different cluster" (p). With them goes a nonnegative factor V; the three are merged into one similarity Z, whose
+//! spectral clustering gives the labels. The method is LSDG-SymNMF (Lyu and Jia); the defaults need no tuning and no labels.
+//!
+//! ```
+//! use nearfar::{Params, Samples};
+//! let data = nearfar::generate::circles(200, 0.03, 0.4, 7)?;
+//! let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features)?;
+//! let model = nearfar::fit(samples, &Params::new(2))?;
+//! let scores = nearfar::labels::score::score(&model.labels, &data.truth)?;
+//! assert_eq!(scores.accuracy, 1.0);
+//! # Ok::<(), nearfar::Error>(())
+//! ```
 
 pub mod augment;
+pub mod cluster;
+pub mod consensus;
 pub mod error;
 pub mod generate;
 pub mod labels;
 pub mod learn;
 pub mod load;
 pub mod math;
+pub mod model;
 pub mod neighbors;
 pub mod observe;
+pub mod params;
 pub mod plan;
+pub mod prepared;
 pub mod samples;
 pub mod slices;
 pub mod spectral;
 
+pub use cluster::{fit, fit_observed};
 pub use error::{DataError, Error, ParamError, Result};
+pub use model::Model;
+pub use neighbors::{Input, Metric, NeighborLists, Warning};
+pub use params::{Params, Preset};
+pub use plan::{Plan, Precision};
+pub use prepared::Prepared;
 pub use samples::{Samples, Values};

@@ -1,7 +1,171 @@
 //! Bytes and time a run will need, before it starts.
+//!
+//! Exact mode holds an affinity and a 16-bit rank for every pair (10 n² bytes in double precision, 6 n² in single) and
+//! symmetric graphs at half a matrix each (4 n² or 2 n²): one for judging members, one for every member that runs, the last of which
+//! later holds Z. Everything else grows with n.
+
+use crate::error::{Error, Result};
+use crate::math::kernel::Entry;
+use crate::neighbors;
+use crate::slices::tiles;
+
+/// Storage of the n × n matrices; sums are always double.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// Double where it fits, single where only that fits.
+    #[default]
+    Auto,
+    /// 64 bits.
+    Double,
+    /// 32 bits.
+    Single,
+}
+
+/// The size of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Samples.
+    pub n_samples: usize,
+    /// Features; 0 for pairwise input.
+    pub n_features: usize,
+    /// Clusters.
+    pub n_clusters: usize,
+    /// Members of the consensus.
+    pub starts: usize,
+    /// Worker threads.
+    pub threads: usize,
+}
+
+/// What a job will need.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Plan {
+    /// Storage chosen.
+    pub precision: Precision,
+    /// Members that run side by side.
+    pub side_by_side: usize,
+    /// Most bytes held at once.
+    pub bytes: u64,
+    /// Bytes allowed.
+    pub limit: u64,
+    /// The parts of `bytes`, by name.
+    pub parts: Vec<(&'static str, u64)>,
+    /// Rough seconds on a machine of about 3 GHz.
+    pub seconds: f64,
+}
+
+/// Nominal speeds behind the rough time: seconds per pair of a stage, on one thread.
+const SECONDS_PER_MULTIPLY: f64 = 1.0 / 15e9;
+const SECONDS_PER_SORTED_PAIR: f64 = 2.5e-9;
+const SECONDS_PER_PAIR_AND_ITERATION: f64 = 2.5e-9;
+const ITERATIONS: f64 = 60.0;
+
+impl Plan {
+    /// The cheapest plan that fits `limit` bytes: double before single, members side by side before one by one.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] with what would fit.
+    pub fn new(job: &Job, precision: Precision, limit: u64) -> Result<Self> {
+        let candidates: &[Precision] = match precision {
+            Precision::Auto => &[Precision::Double, Precision::Single],
+            Precision::Double => &[Precision::Double],
+            Precision::Single => &[Precision::Single],
+        };
+        let mut least = u64::MAX;
+        for &precision in candidates {
+            for side_by_side in (1..=job.starts.min(job.threads).max(1)).rev() {
+                let plan = Self::with(job, precision, side_by_side, limit);
+                if plan.bytes <= limit {
+                    return Ok(plan);
+                }
+                least = least.min(plan.bytes);
+            }
+        }
+        let smaller = Self::with(job, Precision::Single, 1, limit);
+        let advice = if smaller.bytes <= limit {
+            format!("single precision would take {} (--precision single)", human_bytes(smaller.bytes))
+        } else {
+            let most = largest_that_fits(job, limit);
+            format!(
+                "at most {most} samples fit in single precision: cluster a sample of the rows, or allow more memory (--memory)"
+            )
+        };
+        Err(Error::Memory { needed: least, limit, advice })
+    }
+
+    fn with(job: &Job, precision: Precision, side_by_side: usize, limit: u64) -> Self {
+        match precision {
+            Precision::Single => Self::sized::<f32>(job, precision, side_by_side, limit),
+            _ => Self::sized::<f64>(job, Precision::Double, side_by_side, limit),
+        }
+    }
+
+    fn sized<E: Entry>(job: &Job, precision: Precision, side_by_side: usize, limit: u64) -> Self {
+        let [n, m, r] = [job.n_samples, job.n_features, job.n_clusters].map(|x| x as u64);
+        let (threads, together) = (job.threads.max(1) as u64, side_by_side as u64);
+        let pairs = neighbors::bytes::<E>(n);
+        let search = 2 * n * m * 8 + threads * 64 * n * 8;
+        let graphs = tiles::bytes::<E>(n) * (together + u64::from(job.starts > 1));
+        let factors = (job.starts as u64 * 2 + together * 8) * n * r * 8;
+        let tables = threads * 20 * n * 8;
+        let spectral = 14 * n * (r + 1) * 8 * if job.starts > 1 { together } else { 1 };
+        let parts = vec![
+            ("pairs", pairs),
+            ("search", search),
+            ("graphs", graphs),
+            ("factors", factors + tables),
+            ("spectral", spectral),
+        ];
+        let fixed = 16 << 20; // program, stacks, small things
+        let bytes = fixed + pairs + search.max(graphs + factors + tables + spectral);
+        let (nf, mf, workers) = (n as f64, m as f64, threads as f64);
+        let pairs = nf * nf;
+        let search_seconds =
+            pairs * (mf * SECONDS_PER_MULTIPLY + nf.max(2.0).log2() * SECONDS_PER_SORTED_PAIR);
+        let learn_seconds = job.starts as f64 * pairs * ITERATIONS * SECONDS_PER_PAIR_AND_ITERATION;
+        Self {
+            precision,
+            side_by_side,
+            bytes,
+            limit,
+            parts,
+            seconds: (search_seconds + learn_seconds) / workers,
+        }
+    }
+}
+
+fn largest_that_fits(job: &Job, limit: u64) -> usize {
+    let fits =
+        |n: usize| Plan::with(&Job { n_samples: n, ..*job }, Precision::Single, 1, limit).bytes <= limit;
+    let (mut low, mut high) = (0, job.n_samples);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if fits(middle) { low = middle } else { high = middle - 1 }
+    }
+    low
+}
+
+/// Memory a run may use when nothing is said: 80 % of what is free, and never more than a container's limit. A
+/// system that does not tell is taken to have 4 GiB free.
+#[must_use]
+pub fn default_memory_limit() -> u64 {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let free = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))
+        .and_then(|rest| rest.split_whitespace().next())
+        .and_then(|kib| kib.parse::<u64>().ok())
+        .map_or(4 << 30, |kib| kib * 1024);
+    let number = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let container = number("/sys/fs/cgroup/memory.max")
+        .map(|most| most.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0)))
+        .unwrap_or(u64::MAX);
+    free.min(container) / 5 * 4
+}
 
 /// Bytes as people read them.
-pub(crate) fn human_bytes(bytes: u64) -> String {
+#[must_use]
+pub fn human_bytes(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["B", "KiB", "MiB", "GiB"] {
         if value < 1024.0 {
@@ -10,4 +174,43 @@ pub(crate) fn human_bytes(bytes: u64) -> String {
         value /= 1024.0;
     }
     format!("{value:.1} TiB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(n: usize) -> Job {
+        Job { n_samples: n, n_features: 64, n_clusters: 10, starts: 12, threads: 2 }
+    }
+
+    #[test]
+    fn narrows_before_it_refuses() {
+        let wide = Plan::new(&job(10_000), Precision::Auto, 1 << 40).unwrap();
+        assert_eq!((wide.precision, wide.side_by_side), (Precision::Double, 2));
+        let alone = Plan::new(&job(10_000), Precision::Auto, wide.bytes - 1).unwrap();
+        assert_eq!((alone.precision, alone.side_by_side), (Precision::Double, 1));
+        let narrow = Plan::new(&job(10_000), Precision::Auto, alone.bytes - 1).unwrap();
+        assert_eq!(narrow.precision, Precision::Single);
+        let error = Plan::new(&job(10_000), Precision::Auto, 100 << 20).unwrap_err().to_string();
+        assert!(error.contains("samples fit"), "{error}");
+        let error = Plan::new(&job(10_000), Precision::Double, alone.bytes - 1).unwrap_err().to_string();
+        assert!(error.contains("--precision single"), "{error}");
+    }
+
+    #[test]
+    fn exact_mode_keeps_its_promise_per_pair() {
+        let n = 20_000_u64;
+        let bytes = |precision| {
+            Plan::new(&Job { starts: 1, threads: 1, ..job(n as usize) }, precision, 1 << 40).unwrap().bytes
+        };
+        assert!(bytes(Precision::Double) <= 24 * n * n);
+        assert!(bytes(Precision::Single) <= 14 * n * n);
+    }
+
+    #[test]
+    fn bytes_for_people() {
+        assert_eq!(human_bytes(10), "10 B");
+        assert_eq!(human_bytes(3 << 29), "1.5 GiB");
+    }
 }

@@ -135,7 +135,11 @@ fn check_argmax(case: &Golden, which: &str, factor: &Factor) {
         })
         .collect();
     let theirs: Vec<usize> = case.array(&format!("{which}_labels")).iter().map(|l| *l as usize).collect();
-    assert_eq!(labels, theirs, "{which} labels");
+    for (i, (ours, theirs)) in labels.iter().zip(&theirs).enumerate() {
+        // A row of nothing but rounding residues (below 1e-12; ours are cut to 0) has no winner.
+        let largest = (0..factor.n_columns()).map(|j| factor.get(i, j)).fold(0.0, f64::max);
+        assert!(ours == theirs || largest < 1e-12, "{which} labels: row {i} is {ours}, not {theirs}");
+    }
     if which != "argmax" {
         let truth: Vec<usize> = case.array("y").iter().map(|l| *l as usize).collect();
         let scores = nearfar::labels::score::score(&labels, &truth).unwrap();
@@ -184,7 +188,6 @@ fn check_lsdg(case: &Golden, setting: &Golden, slices: &FullSlices<f64>, n: usiz
     z.clear();
     slices.augment(&w, &p, &factor, 1.0, &mut z);
     let full = dense(&z, n);
-    { let t = setting.array("Z"); let mut shown = 0; for at in 0..n*n { if (full[at]-t[at]).abs()>1e-8 && shown<12 { shown+=1; println!("{} {}: {} {} rank {} {}", at/n, at%n, full[at], t[at], slices.rank(at/n, at%n), slices.rank(at%n, at/n)); } } }
     near("Z", &full, &setting.array("Z"), 1e-8);
     let normalized = nearfar::spectral::Normalized::new(&z);
     let eigen = largest(&normalized, r + 1, &EigenParams::default(), &|| false).unwrap();

@@ -15,10 +15,10 @@ use super::error::{LoadError, LoadProblem};
 use super::limit::{MOST_DEFLATE, Unpacked};
 use super::npy::{self, NpyElement, NpyHeader, write_npy};
 
-/// Every array of an NPZ file, in the file's order, by name without `.npy`.
+/// Every array of numbers of an NPZ file, in the file's order, by name without `.npy`; arrays of text are passed over.
 ///
 /// # Errors
-/// When the file cannot be read, is damaged, or holds an array that is not of numbers.
+/// When the file cannot be read or is damaged.
 pub fn read_npz(path: impl AsRef<Path>) -> Result<Vec<(String, NpyArray)>, LoadError> {
     let path = path.as_ref();
     let read = || {
@@ -26,7 +26,10 @@ pub fn read_npz(path: impl AsRef<Path>) -> Result<Vec<(String, NpyArray)>, LoadE
         let length = file.metadata().map_err(LoadProblem::Unreadable)?.len();
         let mut npz = Npz::open(BufReader::new(file), Unpacked::new(length, None))?;
         (0..npz.entries.len())
-            .map(|at| Ok((npz.entries[at].name.clone(), npz.array(at)?)))
+            .filter_map(|at| match npz.array(at) {
+                Err(LoadProblem::Unsupported { .. }) => None,
+                array => Some(array.map(|array| (npz.entries[at].name.clone(), array))),
+            })
             .collect::<Result<_, _>>()
     };
     read().map_err(|problem| LoadError::new(path.display(), problem))

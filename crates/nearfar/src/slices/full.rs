@@ -249,8 +249,10 @@ impl<E: Entry> Slices for FullSlices<E> {
         let v = MatRef::from_column_major_slice(factor.values(), n, r);
         z.fill(|rows, columns, tile| {
             let mut gram = vec![0.0; TILE * TILE];
+            // Row-major by way of the transpose: faer 0.24's own row-major strided view swaps the strides.
             let out =
-                MatMut::from_row_major_slice_with_stride_mut(&mut gram, rows.len(), columns.len(), TILE);
+                MatMut::from_column_major_slice_with_stride_mut(&mut gram, columns.len(), rows.len(), TILE)
+                    .transpose_mut();
             let (ours, theirs) =
                 (v.subrows(rows.start, rows.len()), v.subrows(columns.start, columns.len()).transpose());
             matmul(out, Accum::Replace, ours, theirs, y_scale, Par::Seq);
@@ -315,6 +317,10 @@ impl<E: Entry> Graph for SymmetricTiles<E> {
 
     fn degrees(&self) -> Vec<f64> {
         self.row_sums()
+    }
+
+    fn get(&self, i: usize, j: usize) -> f64 {
+        SymmetricTiles::get(self, i, j)
     }
 
     fn clear(&mut self) {

@@ -55,6 +55,9 @@ pub trait Graph: Operator + Send {
     /// T 1.
     fn degrees(&self) -> Vec<f64>;
 
+    /// Entry (i, j).
+    fn get(&self, i: usize, j: usize) -> f64;
+
     /// Set every entry to 0.
     fn clear(&mut self);
 }

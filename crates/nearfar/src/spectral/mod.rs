@@ -6,8 +6,12 @@
 pub mod eigen;
 pub mod embed;
 
+use crate::error::{DataError, Error, Result};
+use crate::labels::{canonical::renumber, kmeans::KMeansParams};
+use crate::math::factor::Factor;
+use crate::observe::{Observer, Stage};
 use crate::slices::Graph;
-use eigen::Operator;
+use eigen::{Eigen, EigenParams, Operator, largest};
 
 /// N^-½ Z N^-½ of a graph, as an operator.
 #[derive(Debug)]
@@ -44,4 +48,77 @@ impl<G: Graph> Operator for Normalized<'_, G> {
         self.graph.apply(&scaled, columns, y);
         rescale(y);
     }
+}
+
+/// Labels of a spectral clustering, with what they were made of.
+#[derive(Clone, Debug)]
+pub(crate) struct SpectralLabels {
+    /// Numbered by first appearance.
+    pub(crate) labels: Vec<usize>,
+    /// n × r, row-major, rows of unit length.
+    pub(crate) embedding: Vec<f64>,
+    /// The r + 1 leading eigenvalues (fewer when n is smaller), descending.
+    pub(crate) eigenvalues: Vec<f64>,
+    /// Largest residual of the eigenvectors used, where the solver gave up; else `None`.
+    pub(crate) residual: Option<f64>,
+}
+
+/// The leading eigenvectors of the normalised graph, one more than there are clusters.
+pub(crate) fn eigenvectors<G: Graph>(
+    graph: &G,
+    r: usize,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Eigen> {
+    let params = EigenParams { seed, ..EigenParams::default() };
+    largest(&Normalized::new(graph), r + 1, &params, &|| observer.cancelled())
+        .ok_or(Error::Cancelled { stage: Stage::Spectral.name() })
+}
+
+/// Ng–Jordan–Weiss clustering of a graph.
+pub(crate) fn cluster<G: Graph>(
+    graph: &G,
+    r: usize,
+    restarts: usize,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<SpectralLabels> {
+    let n = graph.size();
+    if r > n {
+        return Err(DataError::TooFewSamples { n_samples: n, n_clusters: r }.into());
+    }
+    let eigen = eigenvectors(graph, r, seed, observer)?;
+    label(&eigen, n, r, restarts, seed)
+}
+
+/// k-means on the rows of the leading eigenvectors.
+pub(crate) fn label(eigen: &Eigen, n: usize, r: usize, restarts: usize, seed: u64) -> Result<SpectralLabels> {
+    let embedding = embed::row_normalize(&eigen.vectors[..n * r], n, r);
+    let found = KMeansParams::new(r).restarts(restarts).fit(&embedding, n, r, seed)?;
+    let residual = eigen.residuals[..r].iter().copied().fold(0.0, f64::max);
+    Ok(SpectralLabels {
+        labels: renumber(&found.labels),
+        embedding,
+        eigenvalues: eigen.values.clone(),
+        residual: (!eigen.converged).then_some(residual),
+    })
+}
+
+/// Normalised cut of a labelling: Σ_c (1 − weight inside c / weight at c). Empty clusters count nothing.
+pub(crate) fn normalized_cut<G: Graph>(graph: &G, labels: &[usize], r: usize) -> f64 {
+    let n = labels.len();
+    let mut indicator = vec![0.0; n * r];
+    for (i, label) in labels.iter().enumerate() {
+        indicator[label * n + i] = 1.0;
+    }
+    let factor = Factor::new(indicator, n, r);
+    let mut product = vec![0.0; n * r];
+    graph.times(&factor, &mut product);
+    let (mut inside, mut volume) = (vec![0.0; r], vec![0.0; r]);
+    let degrees = graph.degrees();
+    for (i, &label) in labels.iter().enumerate() {
+        inside[label] += product[label * n + i];
+        volume[label] += degrees[i];
+    }
+    inside.iter().zip(&volume).filter(|(_, v)| **v > 0.0).map(|(i, v)| 1.0 - i / v).sum()
 }

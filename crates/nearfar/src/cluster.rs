@@ -1,0 +1,267 @@
+//! The spine: parameters and data in, the stages in their order, a model out.
+
+use crate::consensus::{Ensemble, Member, row_argmax};
+use crate::error::{DataError, Error, Result};
+use crate::labels::canonical::renumber;
+use crate::labels::score::adjusted_rand;
+use crate::math::factor::Factor;
+use crate::model::{Model, merged};
+use crate::neighbors::{Input, Warning};
+use crate::observe::{Observer, Silent, Stage, go_on};
+use crate::params::{MethodKind, Params};
+use crate::prepared::{Prepared, in_pool, plan, timed, with_slices};
+use crate::slices::{Graph, Slices};
+use crate::spectral::{self, SpectralLabels};
+
+/// Below this mean agreement of the members with their consensus the result is called unsettled.
+const SETTLED: f64 = 0.5;
+/// Eigenvalues this close to the largest count as pieces of their own.
+const PIECE: f64 = 1e-6;
+
+/// Cluster samples (or precomputed pairs) with these settings.
+///
+/// ```
+/// use nearfar::{Params, Samples, fit};
+/// let data = nearfar::generate::moons(120, 0.05, 3)?;
+/// let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features)?;
+/// let model = fit(samples, &Params::new(2).seed(1))?;
+/// assert_eq!(nearfar::labels::score::accuracy(&model.labels, &data.truth)?, 1.0);
+/// # Ok::<(), nearfar::Error>(())
+/// ```
+///
+/// # Errors
+/// When data or settings break a rule, memory does not suffice, or the factor collapses.
+pub fn fit<'a>(input: impl Into<Input<'a>>, params: &Params) -> Result<Model> {
+    fit_observed(&input.into(), params, &Silent)
+}
+
+/// The same, watched.
+///
+/// # Errors
+/// As [`fit`], and [`Error::Cancelled`] when the observer asks to stop.
+pub fn fit_observed(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Model> {
+    params.check()?;
+    check_sizes(input.n_samples(), params.n_clusters)?;
+    Prepared::new(input, params, observer)?.fit(params, observer)
+}
+
+fn check_sizes(n_samples: usize, n_clusters: usize) -> Result<()> {
+    if n_samples > 0 && n_clusters > n_samples {
+        return Err(DataError::TooFewSamples { n_samples, n_clusters }.into());
+    }
+    Ok(())
+}
+
+impl Prepared {
+    /// Learn, augment and label.
+    ///
+    /// # Errors
+    /// As [`fit_observed`].
+    pub fn fit(&self, params: &Params, observer: &dyn Observer) -> Result<Model> {
+        params.check()?;
+        check_sizes(self.n_samples(), params.n_clusters)?;
+        let side_by_side = plan(self.n_samples(), self.n_features, params)?.side_by_side;
+        in_pool(
+            params,
+            || with_slices!(&*self.pairs, slices => self.fit_slices(slices, params, side_by_side, observer)),
+        )
+    }
+
+    fn fit_slices<S: Slices>(
+        &self,
+        slices: &S,
+        params: &Params,
+        side_by_side: usize,
+        observer: &dyn Observer,
+    ) -> Result<Model>
+    where
+        S::Graph: Sync,
+    {
+        let mut model = self.empty_model(params);
+        let (n, r) = (slices.n_samples(), params.n_clusters);
+        if r == n {
+            return Ok(model.every_point_alone());
+        }
+        let (members, seconds) =
+            timed(Stage::Learn, observer, || Ensemble::new(slices, params, observer)?.learn(side_by_side));
+        model.timings.push((Stage::Learn, seconds));
+        model.members = match members {
+            // One cluster is one cluster, whatever V says.
+            Err(Error::Collapsed { .. }) if r == 1 => Vec::new(),
+            members => members?,
+        };
+        model.gather_weights();
+        go_on(observer, Stage::Augment)?;
+        if model.members.is_empty() {
+            (model.labels, model.membership) = (vec![0; n], vec![1.0; n]);
+        } else if params.method == MethodKind::Lsdg {
+            model.label_by_spectrum(slices, observer)?;
+        } else {
+            model.label_by_rows();
+        }
+        model.look_back();
+        Ok(model)
+    }
+
+    fn empty_model(&self, params: &Params) -> Model {
+        Model {
+            labels: Vec::new(),
+            membership: Vec::new(),
+            near_weights: Vec::new(),
+            far_weights: Vec::new(),
+            members: Vec::new(),
+            best: 0,
+            agreement: 1.0,
+            eigenvalues: Vec::new(),
+            embedding: Vec::new(),
+            sigma: self.sigma.clone(),
+            timings: vec![(Stage::Neighbors, self.seconds[0]), (Stage::Slices, self.seconds[1])],
+            warnings: self.warnings.clone(),
+            params: params.clone(),
+            precision: self.precision,
+            n_features: self.n_features,
+            pairs: self.pairs.clone(),
+        }
+    }
+}
+
+impl Model {
+    /// As many clusters as points: nothing to learn.
+    fn every_point_alone(mut self) -> Self {
+        let n = self.params.n_clusters;
+        self.labels = (0..n).collect();
+        self.membership = (0..n * n).map(|at| if at / n == at % n { 1.0 } else { 0.0 }).collect();
+        let mut first = vec![0.0; n];
+        first[0] = 1.0;
+        (self.near_weights, self.far_weights) = (first.clone(), first);
+        self
+    }
+
+    /// w and p as the mean over the kept members; the best member.
+    fn gather_weights(&mut self) {
+        let kept: Vec<usize> = (0..self.members.len()).filter(|m| self.members[*m].kept).collect();
+        let Some(&first) = kept.first() else { return };
+        let mean = |of: &dyn Fn(&Member) -> &[f64]| {
+            let mut sum = vec![0.0; of(&self.members[first]).len()];
+            for &m in &kept {
+                for (sum, x) in sum.iter_mut().zip(of(&self.members[m])) {
+                    *sum += x / kept.len() as f64;
+                }
+            }
+            sum
+        };
+        let (near, far) = (mean(&|m| &m.near_weights), mean(&|m| &m.far_weights));
+        let cut = |m: usize| self.members[m].cut.unwrap_or(0.0);
+        self.best = kept.iter().copied().fold(first, |best, m| if cut(m) < cut(best) { m } else { best });
+        (self.near_weights, self.far_weights) = (near, far);
+    }
+
+    /// augment, spectral, labels.
+    fn label_by_spectrum<S: Slices>(&mut self, slices: &S, observer: &dyn Observer) -> Result<()> {
+        let (n, r) = (slices.n_samples(), self.params.n_clusters);
+        let (restarts, seed) = (self.params.kmeans_restarts, self.params.seed);
+        let (z, seconds) = timed(Stage::Augment, observer, || merged(slices, &self.members));
+        self.timings.push((Stage::Augment, seconds));
+        let (eigen, seconds) =
+            timed(Stage::Spectral, observer, || spectral::eigenvectors(&z, r, seed, observer));
+        self.timings.push((Stage::Spectral, seconds));
+        let (found, seconds) =
+            timed(Stage::Labels, observer, || spectral::label(&eigen?, n, r, restarts, seed));
+        self.timings.push((Stage::Labels, seconds));
+        let SpectralLabels { labels, embedding, eigenvalues, residual } = found?;
+        self.membership = memberships(&z, &labels, r);
+        (self.labels, self.embedding, self.eigenvalues) = (labels, embedding, eigenvalues);
+        if let Some(residual) = residual {
+            self.warnings.push(Warning::Spectrum { residual });
+        }
+        Ok(())
+    }
+
+    /// The largest entry in each row of the best member's V.
+    fn label_by_rows(&mut self) {
+        let factor = &self.best_member().factor;
+        let (n, r) = (factor.n_samples(), factor.n_columns());
+        let raw = row_argmax(factor);
+        let labels = renumber(&raw);
+        let mut column_of = vec![0; r];
+        let mut used = vec![false; r];
+        for (label, raw) in labels.iter().zip(&raw) {
+            (column_of[*label], used[*raw]) = (*raw, true);
+        }
+        // Columns that win no row follow in their order.
+        let n_found = labels.iter().max().map_or(0, |l| l + 1);
+        for (slot, column) in (n_found..r).zip((0..r).filter(|c| !used[*c])) {
+            column_of[slot] = column;
+        }
+        let mut membership = vec![0.0; n * r];
+        for i in 0..n {
+            let sum: f64 = (0..r).map(|c| factor.get(i, c)).sum();
+            for c in 0..r {
+                membership[i * r + c] =
+                    if sum > 0.0 { factor.get(i, column_of[c]) / sum } else { 1.0 / r as f64 };
+            }
+        }
+        (self.labels, self.membership) = (labels, membership);
+    }
+
+    /// Agreement of the members, and what a person should know.
+    fn look_back(&mut self) {
+        let asked = self.params.n_clusters;
+        let own: Vec<f64> = self
+            .members
+            .iter()
+            .filter(|m| m.kept)
+            .filter_map(|m| m.labels.as_ref())
+            .filter_map(|labels| adjusted_rand(labels, &self.labels).ok())
+            .collect();
+        if !own.is_empty() {
+            self.agreement = own.iter().sum::<f64>() / own.len() as f64;
+        }
+        if self.agreement < SETTLED {
+            self.warnings.push(Warning::Unsettled { agreement: self.agreement });
+        }
+        if let [largest, .., _] = self.eigenvalues[..] {
+            let pieces = self.eigenvalues.iter().filter(|v| **v > largest - PIECE).count();
+            if pieces > asked {
+                self.warnings.push(Warning::ManyPieces { pieces, n_clusters: asked });
+            }
+        }
+        let (near, _) = self.active_ranks();
+        if self.params.method == MethodKind::Lsdg
+            && near == 1
+            && self.n_samples() > 2
+            && !self.members.is_empty()
+        {
+            self.warnings.push(Warning::OneRank);
+        }
+        if let Some(member) = self.members.get(self.best)
+            && member.dead_columns > 0
+        {
+            self.warnings.push(Warning::DeadColumns { columns: member.dead_columns });
+        }
+        let found = self.labels.iter().max().map_or(0, |l| l + 1);
+        if found < asked {
+            self.warnings.push(Warning::FewerClusters { found, asked });
+        }
+    }
+}
+
+/// Share of each row of Z that lies in each cluster.
+fn memberships<G: Graph>(z: &G, labels: &[usize], r: usize) -> Vec<f64> {
+    let n = labels.len();
+    let mut indicator = vec![0.0; n * r];
+    for (i, label) in labels.iter().enumerate() {
+        indicator[label * n + i] = 1.0;
+    }
+    let mut shares = vec![0.0; n * r];
+    z.times(&Factor::new(indicator, n, r), &mut shares);
+    let mut membership = vec![0.0; n * r];
+    for i in 0..n {
+        let sum: f64 = (0..r).map(|c| shares[c * n + i]).sum();
+        for c in 0..r {
+            let own = if labels[i] == c { 1.0 } else { 0.0 };
+            membership[i * r + c] = if sum > 0.0 { shares[c * n + i] / sum } else { own };
+        }
+    }
+    membership
+}

@@ -1,0 +1,292 @@
+//! The members of a run: learnt one by one or side by side, judged without labels, merged into one Z.
+//!
+//! Single starts end in different local minima. A member's labels are judged by their normalised cut on the starting
+//! graph, the better ones are kept, and Z is the mean of theirs.
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::learn::lsdg::objective::{Coefficients, Objective};
+use crate::learn::lsdg::{Alpha, Density, Lsdg, LsdgParams, start_weights};
+use crate::learn::{Learned, StopReason, aosymnmf::AoSymNmf, phals::Phals, run, start};
+use crate::math::factor::Factor;
+use crate::math::rng::Stream;
+use crate::observe::{Event, Observer, Stage};
+use crate::params::{MethodKind, Params};
+use crate::slices::Slices;
+use crate::spectral;
+use crate::spectral::eigen::{EigenParams, largest};
+
+/// Noise on a start from labels, as a share of a typical entry.
+const START_NOISE: f64 = 0.1;
+/// k-means restarts where labels only serve to judge or to start a member.
+const QUICK_RESTARTS: usize = 5;
+/// Streams of the seed, so that members and stages draw independent numbers.
+const MEMBER_STREAM: u64 = 1 << 32;
+
+/// One start and what came of it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Member {
+    /// Whether it started from spectral clustering.
+    pub spectral_start: bool,
+    /// Ranks it was to trust, where that was set.
+    pub neighbors: Option<usize>,
+    /// α, β, μ and η in force at the end.
+    pub coefficients: Coefficients,
+    /// V.
+    #[serde(skip)]
+    pub factor: Factor,
+    /// w.
+    #[serde(skip)]
+    pub near_weights: Vec<f64>,
+    /// p.
+    #[serde(skip)]
+    pub far_weights: Vec<f64>,
+    /// The loop that made the starting V.
+    pub started: Learned,
+    /// The main loop; `None` for methods that factor one graph only.
+    pub learned: Option<Learned>,
+    /// The true objective of the state that is returned.
+    pub objective: Objective,
+    /// Labels of this member alone, where it was judged.
+    #[serde(skip)]
+    pub labels: Option<Vec<usize>>,
+    /// Normalised cut of these labels on the starting graph; smaller is better.
+    pub cut: Option<f64>,
+    /// Whether it is part of the result.
+    pub kept: bool,
+    /// Columns of V that are zero.
+    pub dead_columns: usize,
+}
+
+impl Member {
+    /// The loop whose end is the member's end.
+    pub fn last_loop(&self) -> &Learned {
+        self.learned.as_ref().unwrap_or(&self.started)
+    }
+
+    fn collapsed(&self) -> bool {
+        self.factor.norm2() == 0.0 || self.last_loop().reason == StopReason::Collapsed
+    }
+}
+
+/// Everything members share.
+pub(crate) struct Ensemble<'a, S: Slices> {
+    pub(crate) slices: &'a S,
+    pub(crate) params: &'a Params,
+    pub(crate) observer: &'a dyn Observer,
+    /// sym S(w₀), only where members are judged.
+    base: Option<S::Graph>,
+    /// α where it is relative.
+    leading: f64,
+}
+
+impl<'a, S: Slices> Ensemble<'a, S>
+where
+    S::Graph: Sync,
+{
+    pub(crate) fn new(slices: &'a S, params: &'a Params, observer: &'a dyn Observer) -> Result<Self> {
+        let relative = matches!(params.lsdg.alpha, Alpha::Relative(_)) && params.lsdg.orthogonality;
+        let judged = params.starts > 1;
+        let mut this = Self { slices, params, observer, base: None, leading: 0.0 };
+        if relative || judged {
+            let mut base = slices.new_graph();
+            slices.combine(&this.start_weights().0, &mut base);
+            if relative {
+                let eigen = EigenParams { tolerance: 1e-8, seed: params.seed, ..EigenParams::default() };
+                this.leading = largest(&base, 1, &eigen, &|| observer.cancelled())
+                    .ok_or(Error::Cancelled { stage: Stage::Learn.name() })?
+                    .values[0];
+            }
+            this.base = judged.then_some(base);
+        }
+        Ok(this)
+    }
+
+    fn start_weights(&self) -> (Vec<f64>, Vec<f64>) {
+        let k0 = self.params.lsdg.resolved_start_ranks(self.slices.n_samples());
+        start_weights(self.slices.multiplicity(), k0)
+    }
+
+    /// Learn all members, `side_by_side` at a time, and mark the kept ones.
+    pub(crate) fn learn(&self, side_by_side: usize) -> Result<Vec<Member>> {
+        let total = self.params.starts as u64;
+        let mut members: Vec<Member> = Vec::with_capacity(self.params.starts);
+        let all: Vec<usize> = (0..self.params.starts).collect();
+        for batch in all.chunks(side_by_side.max(1)) {
+            let learnt: Result<Vec<Member>> =
+                batch.par_iter().map(|&member| self.learn_one(member)).collect();
+            members.extend(learnt?);
+            let done = members.len() as u64;
+            self.observer.notice(&Event::Progress { stage: Stage::Learn, done, total });
+        }
+        if members.iter().all(Member::collapsed) {
+            let iteration = members[0].last_loop().iterations;
+            return Err(Error::Collapsed { iteration, cause: self.cause_of_collapse(&members[0]) });
+        }
+        let mut order: Vec<usize> = (0..members.len()).filter(|m| !members[*m].collapsed()).collect();
+        order.sort_by(|a, b| {
+            let cut = |m: &usize| members[*m].cut.unwrap_or(0.0);
+            cut(a).total_cmp(&cut(b)).then(a.cmp(b))
+        });
+        order.truncate(self.params.kept());
+        for m in order {
+            members[m].kept = true;
+        }
+        Ok(members)
+    }
+
+    fn cause_of_collapse(&self, member: &Member) -> String {
+        let Coefficients { beta, mu, .. } = member.coefficients;
+        match beta {
+            Some(beta) if beta > 1.0 => {
+                format!(
+                    "beta = {beta} pushes every pair apart; try a smaller beta (1 to 10), or mu above {mu}"
+                )
+            }
+            _ => "the graph holds too little weight; try more neighbors or a larger mu".into(),
+        }
+    }
+
+    fn alpha(&self, lsdg: &LsdgParams) -> f64 {
+        match lsdg.alpha {
+            _ if !lsdg.orthogonality => 0.0,
+            Alpha::Absolute(alpha) => alpha,
+            Alpha::Relative(share) => share * self.leading,
+        }
+    }
+
+    fn learn_one(&self, member: usize) -> Result<Member> {
+        let lsdg = self.params.member(member);
+        let spectral_start = self.params.starts_spectral(member);
+        let alpha = self.alpha(&lsdg);
+        let mut graph = self.slices.new_graph();
+        let start = self.start_factor(member, spectral_start, &lsdg, &mut graph)?;
+        let weights = self.start_weights();
+        self.slices.combine(&weights.0, &mut graph);
+        let (factor, started) = self.started_factor(member, &graph, start, alpha);
+        let neighbors = match lsdg.density {
+            Density::Neighbors(k) => Some(k),
+            Density::Mu { .. } => None,
+        };
+        let mut result = Member {
+            spectral_start,
+            neighbors,
+            coefficients: Coefficients { alpha, beta: None, mu: 1.0, eta: 0.0 },
+            factor,
+            near_weights: weights.0.clone(),
+            far_weights: weights.1.clone(),
+            started,
+            learned: None,
+            objective: Objective::default(),
+            labels: None,
+            cut: None,
+            kept: false,
+            dead_columns: 0,
+        };
+        if self.params.method == MethodKind::Lsdg && result.started.reason != StopReason::Cancelled {
+            let start = std::mem::take(&mut result.factor);
+            let mut learner = Lsdg::new(self.slices, graph, start, weights, lsdg, alpha);
+            result.learned = Some(run(&mut learner, &self.params.stop, member, self.observer));
+            result.objective = learner.objective();
+            result.coefficients = learner.coefficients();
+            (result.factor, result.near_weights, result.far_weights, graph) = learner.into_parts();
+        }
+        if result.last_loop().reason == StopReason::Cancelled {
+            return Err(Error::Cancelled { stage: Stage::Learn.name() });
+        }
+        result.dead_columns =
+            (0..result.factor.n_columns()).filter(|j| result.factor.nonzeros(*j).0.is_empty()).count();
+        if let Some(base) = &self.base
+            && !result.collapsed()
+        {
+            self.judge(&mut result, base, &mut graph)?;
+        }
+        Ok(result)
+    }
+
+    /// V before the first loop.
+    fn start_factor(
+        &self,
+        member: usize,
+        spectral_start: bool,
+        lsdg: &LsdgParams,
+        graph: &mut S::Graph,
+    ) -> Result<Factor> {
+        let (n, r) = (self.slices.n_samples(), self.params.n_clusters);
+        let mut stream = Stream::new(self.params.seed, MEMBER_STREAM + member as u64);
+        if !spectral_start {
+            return Ok(start::random(n, r, &mut stream));
+        }
+        let ranks = match lsdg.density {
+            Density::Neighbors(k) => k + 1,
+            Density::Mu { .. } => lsdg.resolved_start_ranks(n),
+        };
+        self.slices.combine(&start_weights(self.slices.multiplicity(), ranks).0, graph);
+        let seed = stream.bits();
+        let found = spectral::cluster(graph, r, QUICK_RESTARTS, seed, self.observer)?;
+        Ok(start::from_labels(&found.labels, r, START_NOISE, &mut stream))
+    }
+
+    /// The loop on the fixed starting graph.
+    fn started_factor(
+        &self,
+        member: usize,
+        graph: &S::Graph,
+        start: Factor,
+        alpha: f64,
+    ) -> (Factor, Learned) {
+        let params = self.params;
+        let orthogonal = match params.method {
+            MethodKind::Lsdg => params.orthogonal_start,
+            MethodKind::Phals => false,
+            MethodKind::AoSymNmf => true,
+        };
+        // Iterations of this loop are progress of the main one only where there is no main one.
+        let silent = Quiet(self.observer);
+        let observer: &dyn Observer = if params.method == MethodKind::Lsdg { &silent } else { self.observer };
+        if orthogonal {
+            let mut method = AoSymNmf::new(graph, start, alpha, params.lsdg.reseed);
+            let learned = run(&mut method, &params.stop, member, observer);
+            (method.into_factor(), learned)
+        } else {
+            let mut method = Phals::new(graph, start);
+            let learned = run(&mut method, &params.stop, member, observer);
+            (method.into_factor(), learned)
+        }
+    }
+
+    /// Labels of one member and their cut; `graph` is scratch.
+    fn judge(&self, member: &mut Member, base: &S::Graph, graph: &mut S::Graph) -> Result<()> {
+        let r = self.params.n_clusters;
+        let labels = if self.params.method == MethodKind::Lsdg {
+            use crate::slices::Graph;
+            graph.clear();
+            self.slices.augment(&member.near_weights, &member.far_weights, &member.factor, 1.0, graph);
+            spectral::cluster(graph, r, QUICK_RESTARTS, self.params.seed, self.observer)?.labels
+        } else {
+            row_argmax(&member.factor)
+        };
+        member.cut = Some(spectral::normalized_cut(base, &labels, r));
+        member.labels = Some(labels);
+        Ok(())
+    }
+}
+
+/// The column of the largest entry in every row of V.
+pub(crate) fn row_argmax(factor: &Factor) -> Vec<usize> {
+    let r = factor.n_columns();
+    (0..factor.n_samples())
+        .map(|i| (1..r).fold(0, |best, j| if factor.get(i, j) > factor.get(i, best) { j } else { best }))
+        .collect()
+}
+
+/// Passes on the wish to stop, and nothing else.
+struct Quiet<'a>(&'a dyn Observer);
+
+impl Observer for Quiet<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}

@@ -1,0 +1,117 @@
+//! The fitted thing: labels, and everything they were made of.
+
+use std::sync::Arc;
+
+use crate::consensus::Member;
+use crate::neighbors::Warning;
+use crate::observe::Stage;
+use crate::params::Params;
+use crate::plan::Precision;
+use crate::prepared::{Pairs, with_slices};
+use crate::slices::{Graph, Slices, SparseRows};
+
+/// A finished run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Model {
+    /// One label per sample, numbered by first appearance.
+    pub labels: Vec<usize>,
+    /// Share of each sample's similarity that lies in each cluster; n × r, row-major, rows sum to 1.
+    pub membership: Vec<f64>,
+    /// w: trust in each rank as a neighbour, the mean over the kept members; sums to 1.
+    pub near_weights: Vec<f64>,
+    /// p: trust in each rank as a stranger, the mean over the kept members; sums to 1.
+    pub far_weights: Vec<f64>,
+    /// All members; more than one make a consensus.
+    pub members: Vec<Member>,
+    /// Which member's factor fits best (smallest cut among the kept ones).
+    pub best: usize,
+    /// Mean adjusted Rand index of the kept members' own labels with the result; 1 for a single member.
+    pub agreement: f64,
+    /// Leading eigenvalues of the normalised Z, one more than there are clusters; empty for methods without Z.
+    pub eigenvalues: Vec<f64>,
+    /// Spectral coordinates, n × r, row-major; empty for methods without Z.
+    pub embedding: Vec<f64>,
+    /// Local scales σ in the units of the data; `None` where affinities were given.
+    pub sigma: Option<Vec<f64>>,
+    /// Seconds per stage, in order.
+    pub timings: Vec<(Stage, f64)>,
+    /// What a person should know about data and result.
+    pub warnings: Vec<Warning>,
+    /// The settings in force.
+    pub params: Params,
+    /// Storage that was used.
+    pub precision: Precision,
+    /// Number of features; 0 for pairwise input.
+    pub n_features: usize,
+    pub(crate) pairs: Arc<Pairs>,
+}
+
+impl Model {
+    /// Number of samples, n.
+    pub fn n_samples(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Size of every cluster.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.params.n_clusters];
+        for label in &self.labels {
+            sizes[*label] += 1;
+        }
+        sizes
+    }
+
+    /// The member whose factor fits best.
+    pub fn best_member(&self) -> &Member {
+        &self.members[self.best]
+    }
+
+    /// Ranks with any weight in w and in p.
+    pub fn active_ranks(&self) -> (usize, usize) {
+        let count = |weights: &[f64]| weights.iter().filter(|w| **w > 0.0).count();
+        (count(&self.near_weights), count(&self.far_weights))
+    }
+
+    /// sym S(w): the learnt similarity, as a sparse matrix.
+    pub fn similarity(&self) -> SparseRows {
+        with_slices!(&*self.pairs, slices => slices.edges(&self.near_weights))
+    }
+
+    /// sym D(p): the learnt dissimilarity, as a sparse matrix.
+    pub fn dissimilarity(&self) -> SparseRows {
+        with_slices!(&*self.pairs, slices => slices.edges(&self.far_weights))
+    }
+
+    /// Z: the augmented similarity, n × n, row-major. Made anew from the kept members.
+    pub fn augmented(&self) -> Vec<f64> {
+        with_slices!(&*self.pairs, slices => {
+            let z = merged(slices, &self.members);
+            let n = self.n_samples();
+            let mut full = vec![0.0; n * n];
+            for i in 0..n {
+                for j in 0..n {
+                    full[i * n + j] = z.get(i, j);
+                }
+            }
+            full
+        })
+    }
+}
+
+/// Z, the mean over the kept members.
+pub(crate) fn merged<S: Slices>(slices: &S, members: &[Member]) -> S::Graph {
+    let mut z = slices.new_graph();
+    merge_into(slices, members, &mut z);
+    z
+}
+
+/// The same into a graph whose memory is at hand.
+pub(crate) fn merge_into<S: Slices>(slices: &S, members: &[Member], z: &mut S::Graph) {
+    z.clear();
+    let kept: Vec<&Member> = members.iter().filter(|m| m.kept).collect();
+    for member in &kept {
+        let share = 1.0 / kept.len() as f64;
+        slices.augment(&member.near_weights, &member.far_weights, &member.factor, share, z);
+    }
+}

@@ -1,0 +1,227 @@
+//! What a caller may set for a whole run, judged once, at the edge.
+
+use crate::error::ParamError;
+use crate::learn::StopRule;
+use crate::learn::lsdg::{Density, LsdgParams};
+use crate::plan::Precision;
+
+/// Trusted ranks of a default run; members of the consensus spread around it.
+pub const DEFAULT_NEIGHBORS: usize = 12;
+/// Members of a default run.
+pub const DEFAULT_STARTS: usize = 12;
+/// α₀ of a default run, as a share of the leading eigenvalue.
+pub const DEFAULT_ALPHA: f64 = 0.5;
+/// β of a default run.
+pub const DEFAULT_BETA: f64 = 10.0;
+
+/// Trusted ranks of the members, in twelfths of [`Params::neighbors`]'s value.
+const SPREAD: [usize; 6] = [8, 10, 12, 14, 16, 20];
+
+/// Named settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preset {
+    /// Scale-free, a consensus of several starts; needs no tuning and no labels.
+    #[default]
+    Default,
+    /// The paper's advice, α = 0.1, β = 10, μ = 0.1; one start.
+    Paper,
+    /// The authors' demonstration, α = 0.1, β = 1, μ = 0.5; one start.
+    Demo,
+}
+
+/// Which model is learnt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum MethodKind {
+    /// Similarity, dissimilarity and factor together; labels from spectral clustering of Z.
+    #[default]
+    Lsdg,
+    /// Symmetric NMF of the starting graph; labels from the largest entry of each row of V.
+    Phals,
+    /// The same with the orthogonality term.
+    AoSymNmf,
+}
+
+/// Where the members start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Starts {
+    /// Uniform random factors.
+    Random,
+    /// Labels of spectral clustering of the member's graph.
+    Spectral,
+    /// Random and spectral ones in turn, random first.
+    #[default]
+    Both,
+}
+
+/// Which members the consensus is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pruning {
+    /// All.
+    None,
+    /// The better half by normalised cut on the starting graph.
+    Half,
+    /// The better three quarters.
+    #[default]
+    Quarter,
+}
+
+/// Settings of a run; nothing is judged before [`check`](Self::check), which every run calls first.
+///
+/// ```
+/// use nearfar::Params;
+/// assert!(Params::new(3).check().is_ok());
+/// let error = Params::new(0).check().unwrap_err();
+/// assert_eq!(error.to_string(), "n_clusters = 0 is not allowed: it must be 1 or more");
+/// ```
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Params {
+    /// Number of clusters, r.
+    pub n_clusters: usize,
+    /// The settings' name.
+    pub preset: Preset,
+    /// Which model is learnt.
+    pub method: MethodKind,
+    /// The model's own settings.
+    pub lsdg: LsdgParams,
+    /// Members: independent starts. More than one make a consensus.
+    pub starts: usize,
+    /// Where members start.
+    pub start: Starts,
+    /// Whether members differ in how many ranks they trust (only with [`Density::Neighbors`]).
+    pub spread_neighbors: bool,
+    /// Whether V starts from a loop with the orthogonality term on, instead of plain PHALS.
+    pub orthogonal_start: bool,
+    /// Which members are kept.
+    pub pruning: Pruning,
+    /// When the loops stop.
+    pub stop: StopRule,
+    /// Restarts of k-means on the embedding.
+    pub kmeans_restarts: usize,
+    /// One seed for everything random.
+    pub seed: u64,
+    /// Worker threads; all cores when `None`. The result does not depend on it.
+    pub threads: Option<usize>,
+    /// Bytes the run may use; 80 % of what is free when `None`.
+    pub memory: Option<u64>,
+    /// Storage of the n × n matrices.
+    pub precision: Precision,
+}
+
+impl Params {
+    /// The default settings for this many clusters.
+    #[must_use]
+    pub fn new(n_clusters: usize) -> Self {
+        Self::preset(n_clusters, Preset::Default)
+    }
+
+    /// Named settings.
+    #[must_use]
+    pub fn preset(n_clusters: usize, preset: Preset) -> Self {
+        let scale_free = preset == Preset::Default;
+        Self {
+            n_clusters,
+            preset,
+            method: MethodKind::Lsdg,
+            lsdg: match preset {
+                Preset::Default => LsdgParams::scale_free(DEFAULT_ALPHA, DEFAULT_BETA, DEFAULT_NEIGHBORS),
+                Preset::Paper => LsdgParams::paper(),
+                Preset::Demo => LsdgParams::demo(),
+            },
+            starts: if scale_free { DEFAULT_STARTS } else { 1 },
+            start: if scale_free { Starts::Both } else { Starts::Random },
+            spread_neighbors: scale_free,
+            orthogonal_start: scale_free,
+            pruning: if scale_free { Pruning::Quarter } else { Pruning::None },
+            stop: StopRule::default(),
+            kmeans_restarts: 20,
+            seed: 0,
+            threads: None,
+            memory: None,
+            precision: Precision::Auto,
+        }
+    }
+
+    /// Trust this many ranks; μ follows.
+    #[must_use]
+    pub fn neighbors(mut self, neighbors: usize) -> Self {
+        self.lsdg.density = Density::Neighbors(neighbors);
+        self
+    }
+
+    /// Use this many starts.
+    #[must_use]
+    pub fn starts(self, starts: usize) -> Self {
+        Self { starts, ..self }
+    }
+
+    /// Use this seed.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Use this many threads.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads: Some(threads), ..self }
+    }
+
+    /// Use this storage.
+    #[must_use]
+    pub fn precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    /// Every range in one place; each test is written so that NaN fails it.
+    ///
+    /// # Errors
+    /// Names the first parameter out of range, its value, and what is allowed.
+    pub fn check(&self) -> Result<(), ParamError> {
+        ParamError::unless(self.n_clusters >= 1, "n_clusters", self.n_clusters, "1 or more")?;
+        ParamError::unless((1..=1000).contains(&self.starts), "starts", self.starts, "1 to 1000")?;
+        ParamError::unless(self.kmeans_restarts >= 1, "kmeans_restarts", self.kmeans_restarts, "1 or more")?;
+        if let Some(threads) = self.threads {
+            ParamError::unless((1..=1024).contains(&threads), "threads", threads, "1 to 1024")?;
+        }
+        self.stop.check()?;
+        self.lsdg.check()
+    }
+
+    /// The model's settings for one member.
+    pub(crate) fn member(&self, member: usize) -> LsdgParams {
+        let mut lsdg = self.lsdg;
+        if let Density::Neighbors(k) = lsdg.density
+            && self.starts > 1
+            && self.spread_neighbors
+        {
+            // Random and spectral members take turns, so each pair of them shares one place of the spread.
+            let place = if self.start == Starts::Both { member / 2 } else { member };
+            lsdg.density = Density::Neighbors((k * SPREAD[place % SPREAD.len()]).div_ceil(12).max(1));
+        }
+        lsdg
+    }
+
+    /// Whether this member starts from spectral clustering.
+    pub(crate) fn starts_spectral(&self, member: usize) -> bool {
+        match self.start {
+            Starts::Random => false,
+            Starts::Spectral => true,
+            Starts::Both => member % 2 == 1,
+        }
+    }
+
+    /// How many members are kept.
+    pub(crate) fn kept(&self) -> usize {
+        match self.pruning {
+            Pruning::None => self.starts,
+            Pruning::Half => self.starts.div_ceil(2),
+            Pruning::Quarter => (3 * self.starts).div_ceil(4),
+        }
+    }
+}
