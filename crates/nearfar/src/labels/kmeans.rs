@@ -263,7 +263,9 @@ impl<'a> Restart<'a> {
             self.centers[start..start + d].iter_mut().zip(point).for_each(|(c, x)| *c += x);
         }
         for (center, count) in self.centers.chunks_exact_mut(d).zip(&self.counts) {
-            center.iter_mut().for_each(|c| *c /= *count as f64);
+            for c in center.iter_mut() {
+                *c /= *count as f64;
+            }
         }
     }
 

@@ -5,6 +5,9 @@
 //! and the bits are always the same. Differences are squared as they are, not expanded into products: tight
 //! clusters far from each other stay exact.
 
+// Inlining carries the vector instructions chosen at run time into the loops.
+#![allow(clippy::inline_always)]
+
 use pulp::{Arch, Simd, WithSimd};
 
 /// Points in a tile.
