@@ -72,7 +72,9 @@ pub fn mixture(
     let truth = (0..n_samples).map(|i| i % components).collect();
     Generated::from_rows(truth, numbered("x", n_features), |class, row| {
         scatter(&centers[class * n_features..][..n_features], spread, &mut random, row);
-        row.iter_mut().for_each(|v| *v = f64::from(*v as f32));
+        for v in row.iter_mut() {
+            *v = f64::from(*v as f32);
+        }
     })
 }
 

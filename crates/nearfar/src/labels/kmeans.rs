@@ -4,10 +4,12 @@
 //! restarts. Restart i draws from stream i of the seed and runs on one thread; restarts run side by side, and
 //! the lowest inertia wins, the lowest restart among equals. The bits do not depend on the number of threads.
 //!
+//! Distances that cannot change a label are skipped by Hamerly's bounds; labels are those of the full search.
+//!
 //! A cluster that loses all its points takes the point farthest from its centre among clusters of two or more,
 //! so that every cluster of the result has a member, even when there are fewer distinct points than clusters.
 //!
-//! Sources: Arthur and Vassilvitskii, k-means++ (2007); scikit-learn's greedy variant, which tries
+//! Sources: Arthur and Vassilvitskii, k-means++ (2007); Hamerly, Making k-means even faster (2010); scikit-learn's greedy variant, which tries
 //! 2 + ⌊ln k⌋ candidates per centre: with plain seeding, 20 restarts end far from the optimum when k is large.
 
 mod kernel;
@@ -17,7 +19,7 @@ mod tests;
 use crate::error::{DataError, ParamError, Result};
 use crate::math::rng::Stream;
 use crate::samples::Samples;
-use kernel::{Packed, Tiles};
+use kernel::{LANES, Nearness, Packed, Tiles};
 use rayon::prelude::*;
 
 /// How the first centres are drawn.
@@ -135,9 +137,9 @@ pub fn assign(points: &[f64], n: usize, d: usize, centers: &[f64]) -> Result<Vec
     let mut labels = vec![0; n];
     labels.par_chunks_mut(ROWS).zip(points.par_chunks(ROWS * d)).for_each(|(labels, points)| {
         let tiles = Tiles::new(points, labels.len(), d);
-        let (mut found, mut near) = (vec![0; tiles.padded()], vec![0.0; tiles.padded()]);
-        kernel::nearest(&tiles, &centers, &mut found, &mut near);
-        labels.iter_mut().zip(found).for_each(|(label, found)| *label = found as usize);
+        let mut found = Nearness::new(tiles.padded());
+        kernel::nearest(&tiles, &centers, &mut found);
+        labels.iter_mut().zip(found.labels).for_each(|(label, found)| *label = found as usize);
     });
     Ok(labels)
 }
@@ -149,46 +151,150 @@ struct Restart<'a> {
     tiles: &'a Tiles,
     centers: Vec<f64>,
     counts: Vec<usize>,
-    /// With padding, as the kernels want it.
     labels: Vec<u64>,
-    /// Squared distance of every point to its centre, with padding.
-    near: Vec<f64>,
+    bounds: Bounds,
+    /// Exact squared distance of every point to its centre: only right after [`Restart::assign_all`].
+    exact: Nearness,
+}
+
+/// Hamerly's bounds: a point whose own centre is surely nearer than any other needs no look at the others.
+///
+/// Bounds carry a slack far above the rounding of distances, so labels are those of the full search, ties included.
+struct Bounds {
+    /// At least the distance of each point to its centre.
+    upper: Vec<f64>,
+    /// At most the distance of each point to any other centre.
+    lower: Vec<f64>,
+    /// How far each centre moved.
+    shifts: Vec<f64>,
+    /// Points whose bounds overlap, and their coordinates.
+    stale: Vec<usize>,
+    gathered: Tiles,
+    found: Nearness,
+    /// False in a test that compares with the full search.
+    used: bool,
+}
+
+/// Relative slack of the bounds.
+const SLACK: f64 = 1e-10;
+
+impl Bounds {
+    fn new(n: usize, d: usize, k: usize) -> Self {
+        let half = (n / 2).next_multiple_of(LANES);
+        Self {
+            upper: vec![0.0; n],
+            lower: vec![0.0; n],
+            shifts: vec![0.0; k],
+            stale: Vec::with_capacity(n),
+            gathered: Tiles::with_capacity(half, d),
+            found: Nearness::new(half),
+            used: true,
+        }
+    }
+
+    fn set(&mut self, i: usize, near: f64, second: f64) {
+        self.upper[i] = near.sqrt() * (1.0 + SLACK);
+        self.lower[i] = second.sqrt() * (1.0 - SLACK);
+    }
+
+    /// Widen the bounds by the shifts and list the points for which they overlap.
+    fn widen(&mut self, labels: &[u64]) {
+        let largest = self.shifts.iter().fold(0.0_f64, |m, s| m.max(*s));
+        self.stale.clear();
+        let bounds = self.upper.iter_mut().zip(&mut self.lower);
+        for (i, ((upper, lower), label)) in bounds.zip(labels).enumerate() {
+            *upper += self.shifts[*label as usize];
+            *lower -= largest;
+            if *upper >= *lower {
+                self.stale.push(i);
+            }
+        }
+    }
 }
 
 impl<'a> Restart<'a> {
     fn new(params: &'a KMeansParams, points: &'a [f64], tiles: &'a Tiles) -> Self {
-        let (k, padded) = (params.n_clusters, tiles.padded());
-        let (labels, near) = (vec![0; padded], vec![0.0; padded]);
+        let Tiles { n, d, .. } = *tiles;
+        let k = params.n_clusters;
         Self {
             params,
             points,
             tiles,
-            centers: Vec::with_capacity(k * tiles.d),
+            centers: Vec::with_capacity(k * d),
             counts: vec![0; k],
-            labels,
-            near,
+            labels: vec![0; n],
+            bounds: Bounds::new(n, d, k),
+            exact: Nearness::new(tiles.padded()),
         }
     }
 
     fn run(mut self, seed: u64, restart: usize) -> KMeans {
-        let n = self.tiles.n;
         self.seed(&mut Stream::new(seed, restart as u64));
-        let mut old = vec![u64::MAX; n];
+        let mut old = vec![u64::MAX; self.labels.len()];
         let mut iterations = 0;
         while iterations < self.params.max_iter {
             iterations += 1;
-            let centers = Packed::new(&self.centers, self.tiles.d);
-            kernel::nearest(self.tiles, &centers, &mut self.labels, &mut self.near);
-            self.fill_empty();
-            if old == self.labels[..n] {
+            self.assign(iterations == 1);
+            if old == self.labels {
                 break;
             }
-            old.copy_from_slice(&self.labels[..n]);
+            old.copy_from_slice(&self.labels);
             self.move_centers();
         }
         let inertia = self.inertia();
-        let labels = old.iter().map(|label| *label as usize).collect();
+        let labels = self.labels.iter().map(|label| *label as usize).collect();
         KMeans { labels, centers: self.centers, inertia, iterations, restart }
+    }
+
+    /// Give every point to its nearest centre, then fill empty clusters.
+    fn assign(&mut self, first: bool) {
+        let mut all = first || !self.bounds.used;
+        if !all {
+            self.bounds.widen(&self.labels);
+            all = self.bounds.stale.len() > self.labels.len() / 2;
+        }
+        if all {
+            self.assign_all();
+        } else {
+            self.assign_stale();
+        }
+        self.count();
+        if self.counts.contains(&0) {
+            if !all {
+                self.assign_all();
+            }
+            self.fill_empty();
+        }
+    }
+
+    fn assign_all(&mut self) {
+        kernel::nearest(self.tiles, &Packed::new(&self.centers, self.tiles.d), &mut self.exact);
+        self.labels.copy_from_slice(&self.exact.labels[..self.tiles.n]);
+        for i in 0..self.labels.len() {
+            self.bounds.set(i, self.exact.near[i], self.exact.second[i]);
+        }
+    }
+
+    /// Look again at the points whose bounds overlap.
+    fn assign_stale(&mut self) {
+        let mut stale = std::mem::take(&mut self.bounds.stale);
+        self.bounds.gathered.gather(self.points, &stale);
+        let centers = Packed::new(&self.centers, self.tiles.d);
+        kernel::nearest(&self.bounds.gathered, &centers, &mut self.bounds.found);
+        for (j, i) in stale.iter().enumerate() {
+            self.labels[*i] = self.bounds.found.labels[j];
+            let (near, second) = (self.bounds.found.near[j], self.bounds.found.second[j]);
+            self.bounds.set(*i, near, second);
+        }
+        stale.clear();
+        self.bounds.stale = stale;
+    }
+
+    fn count(&mut self) {
+        self.counts.fill(0);
+        for label in &self.labels {
+            self.counts[*label as usize] += 1;
+        }
     }
 
     fn point(&self, i: usize) -> &'a [f64] {
@@ -230,19 +336,17 @@ impl<'a> Restart<'a> {
         candidates[best]
     }
 
-    /// Give every empty cluster the point farthest from its centre, out of a cluster of two or more.
+    /// Give every empty cluster the point farthest from its centre, out of a cluster of two or more. Counts and exact
+    /// distances are up to date.
     fn fill_empty(&mut self) {
-        let n = self.tiles.n;
-        self.counts.fill(0);
-        self.labels[..n].iter().for_each(|label| self.counts[*label as usize] += 1);
         for cluster in 0..self.counts.len() {
             if self.counts[cluster] > 0 {
                 continue;
             }
             let (mut farthest, mut distance) = (None, -1.0);
-            for i in 0..n {
-                if self.near[i] > distance && self.counts[self.labels[i] as usize] > 1 {
-                    (farthest, distance) = (Some(i), self.near[i]);
+            for (i, (label, near)) in self.labels.iter().zip(&self.exact.near).enumerate() {
+                if *near > distance && self.counts[*label as usize] > 1 {
+                    (farthest, distance) = (Some(i), *near);
                 }
             }
             // There are at least as many points as clusters, so some cluster has two.
@@ -250,20 +354,31 @@ impl<'a> Restart<'a> {
             self.counts[self.labels[i] as usize] -= 1;
             self.counts[cluster] = 1;
             self.labels[i] = cluster as u64;
-            self.near[i] = 0.0;
+            self.exact.near[i] = 0.0;
+            self.bounds.upper[i] = f64::INFINITY;
         }
     }
 
     /// Every centre becomes the mean of its points.
     fn move_centers(&mut self) {
         let d = self.tiles.d;
+        let before = self.centers.clone();
         self.centers.fill(0.0);
         for (point, label) in self.points.chunks_exact(d).zip(&self.labels) {
             let start = *label as usize * d;
-            self.centers[start..start + d].iter_mut().zip(point).for_each(|(c, x)| *c += x);
+            for (c, x) in self.centers[start..start + d].iter_mut().zip(point) {
+                *c += x;
+            }
         }
-        for (center, count) in self.centers.chunks_exact_mut(d).zip(&self.counts) {
-            center.iter_mut().for_each(|c| *c /= *count as f64);
+        for (cluster, (center, before)) in
+            self.centers.chunks_exact_mut(d).zip(before.chunks_exact(d)).enumerate()
+        {
+            let mut squares = 0.0;
+            for (c, b) in center.iter_mut().zip(before) {
+                *c /= self.counts[cluster] as f64;
+                squares += (*c - b) * (*c - b);
+            }
+            self.bounds.shifts[cluster] = squares.sqrt() * (1.0 + SLACK);
         }
     }
 

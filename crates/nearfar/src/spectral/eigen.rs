@@ -159,7 +159,9 @@ impl Eigen {
         for x in x.chunks_exact_mut(n) {
             let leader = x.iter().fold(0.0_f64, |m, v| if v.abs() > m.abs() { *v } else { m });
             if leader < 0.0 {
-                x.iter_mut().for_each(|v| *v = -*v);
+                for v in x.iter_mut() {
+                    *v = -*v;
+                }
             }
         }
         let mut ax = vec![0.0; x.len()];
@@ -317,7 +319,9 @@ fn orthonormalise(q: &[f64], next: &mut [f64], n: usize, floor: f64, random: &mu
         rotate(next, turn.as_ref(), n);
         for (column, _) in next.chunks_exact_mut(n).zip(&dependent).filter(|(_, dependent)| **dependent) {
             let size = (3.0 / n as f64).sqrt();
-            column.iter_mut().for_each(|v| *v = size * (2.0 * random.uniform() - 1.0));
+            for v in column.iter_mut() {
+                *v = size * (2.0 * random.uniform() - 1.0);
+            }
         }
         let sound = lengths.iter().all(|l| *l > 0.7) && lambda[block - 1] > 0.5;
         if pass > 0 && sound {

@@ -23,9 +23,13 @@ pub fn row_normalize(vectors: &[f64], n_rows: usize, n_columns: usize) -> Vec<f6
         }
         let largest = row.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         if largest > 0.0 {
-            row.iter_mut().for_each(|v| *v /= largest);
+            for v in row.iter_mut() {
+                *v /= largest;
+            }
             let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
-            row.iter_mut().for_each(|v| *v /= norm);
+            for v in row.iter_mut() {
+                *v /= norm;
+            }
         }
     }
     rows

@@ -5,6 +5,9 @@
 //! and the bits are always the same. Differences are squared as they are, not expanded into products: tight
 //! clusters far from each other stay exact.
 
+// Inlining carries the vector instructions chosen at run time into the loops.
+#![allow(clippy::inline_always)]
+
 use pulp::{Arch, Simd, WithSimd};
 
 /// Points in a tile.
@@ -31,6 +34,25 @@ impl Tiles {
             }
         }
         Self { values, n, d }
+    }
+
+    /// Room for `n` points of `d` coordinates, none in it yet.
+    pub(super) fn with_capacity(n: usize, d: usize) -> Self {
+        Self { values: Vec::with_capacity(n.next_multiple_of(LANES) * d), n: 0, d }
+    }
+
+    /// Hold the points of the list instead.
+    pub(super) fn gather(&mut self, points: &[f64], list: &[usize]) {
+        let d = self.d;
+        self.n = list.len();
+        self.values.resize(self.padded() * d, 0.0);
+        for (tile, list) in self.values.chunks_exact_mut(LANES * d).zip(list.chunks(LANES)) {
+            for (lane, i) in list.iter().enumerate() {
+                for (to, from) in tile.chunks_exact_mut(LANES).zip(&points[i * d..(i + 1) * d]) {
+                    to[lane] = *from;
+                }
+            }
+        }
     }
 
     /// Points with the unused lanes.
@@ -93,11 +115,23 @@ fn each_center(tile: &[f64], centers: &Packed, mut with: impl FnMut(usize, &Lane
     }
 }
 
+/// What [`nearest`] finds, with the padding of the tiles.
+pub(super) struct Nearness {
+    pub(super) labels: Vec<u64>,
+    pub(super) near: Vec<f64>,
+    pub(super) second: Vec<f64>,
+}
+
+impl Nearness {
+    pub(super) fn new(padded: usize) -> Self {
+        Self { labels: vec![0; padded], near: vec![0.0; padded], second: vec![0.0; padded] }
+    }
+}
+
 struct Nearest<'a> {
     tiles: &'a [f64],
     centers: &'a Packed,
-    labels: &'a mut [u64],
-    near: &'a mut [f64],
+    out: &'a mut Nearness,
 }
 
 impl WithSimd for Nearest<'_> {
@@ -106,25 +140,32 @@ impl WithSimd for Nearest<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let tiles = self.tiles.chunks_exact(LANES * self.centers.d);
-        let results = self.labels.chunks_exact_mut(LANES).zip(self.near.chunks_exact_mut(LANES));
-        for (tile, (labels, near)) in tiles.zip(results) {
+        let Nearness { labels, near, second } = self.out;
+        let results = labels.chunks_exact_mut(LANES).zip(near.chunks_exact_mut(LANES));
+        let results = results.zip(second.chunks_exact_mut(LANES));
+        for (tile, ((labels, near), second)) in tiles.zip(results) {
             let (mut best, mut label) = ([f64::INFINITY; LANES], [0_u64; LANES]);
+            let mut next = [f64::INFINITY; LANES];
             each_center(tile, self.centers, |number, sums| {
                 for lane in 0..LANES {
                     let closer = sums[lane] < best[lane];
+                    let loser = if closer { best[lane] } else { sums[lane] };
+                    next[lane] = if loser < next[lane] { loser } else { next[lane] };
                     best[lane] = if closer { sums[lane] } else { best[lane] };
                     label[lane] = if closer { number as u64 } else { label[lane] };
                 }
             });
             labels.copy_from_slice(&label);
             near.copy_from_slice(&best);
+            second.copy_from_slice(&next);
         }
     }
 }
 
-/// Nearest centre (the lowest number among equals) and squared distance of every point, padding included.
-pub(super) fn nearest(tiles: &Tiles, centers: &Packed, labels: &mut [u64], near: &mut [f64]) {
-    Arch::new().dispatch(Nearest { tiles: &tiles.values, centers, labels, near });
+/// Nearest centre (the lowest number among equals), its squared distance and that of the second nearest (infinite
+/// when there is none), of every point, padding included. `out` has room for them.
+pub(super) fn nearest(tiles: &Tiles, centers: &Packed, out: &mut Nearness) {
+    Arch::new().dispatch(Nearest { tiles: &tiles.values, centers, out });
 }
 
 struct Potentials<'a> {

@@ -105,6 +105,27 @@ fn greedy_seeding_is_no_worse_with_many_clusters() {
 }
 
 #[test]
+fn bounds_change_nothing() {
+    for (n, d, k, spread) in [(1001, 4, 7, 3.0), (300, 1, 5, 8.0), (500, 20, 12, 6.0), (64, 2, 30, 5.0)] {
+        for seed in 0..6 {
+            let (mut points, _) = blobs(n, d, k, spread, seed);
+            if seed % 2 == 1 {
+                // A coarse grid: ties and duplicates everywhere.
+                for v in &mut points {
+                    *v = (*v / 4.0).round();
+                }
+            }
+            let params = KMeansParams::new(k);
+            let tiles = Tiles::new(&points, n, d);
+            let bounded = Restart::new(&params, &points, &tiles).run(seed, 0);
+            let mut full = Restart::new(&params, &points, &tiles);
+            full.bounds.used = false;
+            assert_eq!(bounded, full.run(seed, 0), "{n} {d} {k} {seed}");
+        }
+    }
+}
+
+#[test]
 fn same_bits_for_any_number_of_threads() {
     let (points, _) = blobs(1003, 5, 6, 4.0, 2);
     let run = |threads| {

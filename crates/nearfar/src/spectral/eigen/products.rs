@@ -7,7 +7,7 @@ use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 use rayon::prelude::*;
 
 /// Rows of one block: at least 512, and at most 256 blocks.
@@ -93,14 +93,14 @@ pub(super) fn small_eigen(h: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     }
     let (mut vectors, mut values) = (Mat::zeros(n, n), Diag::zeros(n));
     // Not `self_adjoint_eigen`: that one asks for the global number of threads.
-    let wanted = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+    let wanted = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Spec::default());
     self_adjoint_evd(
         h,
         values.as_mut(),
         Some(vectors.as_mut()),
         Par::Seq,
         MemStack::new(&mut MemBuffer::new(wanted)),
-        Default::default(),
+        Spec::default(),
     )
     .ok()?;
     let descending = values.column_vector().iter().rev().copied().collect();

@@ -47,7 +47,9 @@ fn with_spectrum(spectrum: &[f64], seed: u64) -> Vec<f64> {
     for _ in 0..2 {
         let mut u: Vec<f64> = (0..n).map(|_| random.normal()).collect();
         let length = norm(&u);
-        u.iter_mut().for_each(|v| *v /= length);
+        for v in &mut u {
+            *v /= length;
+        }
         // H A H = A − 2 u vᵀ − 2 v uᵀ + 4 (uᵀv) u uᵀ with v = A u
         let v: Vec<f64> =
             a.chunks_exact(n).map(|row| row.iter().zip(&u).map(|(a, u)| a * u).sum::<f64>()).collect();
@@ -107,7 +109,7 @@ fn spectra() -> Vec<(&'static str, Vec<f64>, usize)> {
     let mut random = Stream::new(3, 0);
     let diagonal = spectrum(500, &|i| [3.0, 3.0, 3.0, 2.0, 2.0, 1.0 + 1e-9, 1.0, 1.0, -4.0][i % 9]);
     vec![
-        ("separated", with_spectrum(&spectrum(400, &|i| 0.8_f64.powi(i as i32)), 1), 400),
+        ("separated", with_spectrum(&spectrum(400, &|i| 0.8_f64.powf(i as f64)), 1), 400),
         ("ten copies", copies(10, 50, 0.0), 500),
         ("weakly joined", copies(10, 50, 1e-10), 500),
         ("ring", ring(450), 450),
