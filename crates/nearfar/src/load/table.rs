@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
+use super::LoadOptions;
 use super::array::{NpyArray, NpyData, shape_text};
 use super::columns::{Role, roles};
-use super::error::{Column, LoadProblem, Place, nearest};
+use super::error::{Column, LoadProblem, Place};
 use super::labels::{Labels, finite_name};
-use super::{LoadOptions, Truth};
 use crate::samples::Samples;
 
 /// Samples read from a file, one row per sample.
@@ -198,56 +198,4 @@ impl<'a> Split<'a> {
 pub(crate) fn quoted(text: &str) -> String {
     let plain = !text.contains([',', '"', '\n', '\r', '#']) && text.trim() == text && !text.is_empty();
     if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
-}
-
-/// An array as the chooser sees it.
-pub(crate) struct Candidate {
-    pub(crate) name: String,
-    pub(crate) shape: Vec<usize>,
-    /// NumPy's or MATLAB's word for its type.
-    pub(crate) kind: String,
-    /// Whether it can be read as numbers.
-    pub(crate) numbers: bool,
-}
-
-impl Candidate {
-    fn describe(&self) -> String {
-        format!("{:?} ({} {})", self.name, shape_text(&self.shape), self.kind)
-    }
-}
-
-/// Which array is the data, and which the truth.
-pub(crate) fn choose(
-    all: &[Candidate],
-    options: &LoadOptions,
-) -> Result<(usize, Option<usize>), LoadProblem> {
-    let find = |wanted: &str| all.iter().position(|array| array.name == wanted);
-    let describe = || all.iter().map(Candidate::describe).collect::<Vec<_>>();
-    let truth = match &options.truth {
-        Some(Truth::Column(name)) => find(name),
-        _ => None,
-    };
-    let missing = |wanted: &str| LoadProblem::NoSuchArray {
-        wanted: wanted.to_owned(),
-        suggestion: nearest(wanted, all.iter().map(|array| array.name.as_str())),
-        arrays: describe(),
-    };
-    if let (Some(Truth::Column(name)), None) = (&options.truth, truth)
-        && name.trim().parse::<isize>().is_err()
-    {
-        return Err(missing(name));
-    }
-    if let Some(wanted) = &options.array {
-        return find(wanted).map(|index| (index, truth)).ok_or_else(|| missing(wanted));
-    }
-    let usable = |index: &usize| all[*index].numbers && Some(*index) != truth;
-    let matrix =
-        |index: &usize| matches!(all[*index].shape[..], [n_rows, n_columns] if n_rows > 1 && n_columns > 1);
-    let numbers: Vec<usize> = (0..all.len()).filter(usable).collect();
-    let matrices: Vec<usize> = numbers.iter().copied().filter(|index| matrix(index)).collect();
-    match (&matrices[..], &numbers[..]) {
-        ([only], _) | ([], [only]) => Ok((*only, truth)),
-        ([], _) => Err(LoadProblem::ChooseArray { found: "no array", arrays: describe() }),
-        _ => Err(LoadProblem::ChooseArray { found: "more than one array", arrays: describe() }),
-    }
 }

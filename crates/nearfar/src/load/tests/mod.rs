@@ -1,6 +1,8 @@
 //! Tests of the readers together: real files, round trips, hostile files, thousands of damaged ones.
 
 mod arrays;
+mod mat;
+mod text;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
