@@ -241,7 +241,9 @@ fn dense(
         return Err(wrong(found));
     }
     let data = match class {
+        6 if matches!(packed, NpyData::F64(_)) => packed,
         6 => NpyData::F64(packed.to_f64()),
+        7 if matches!(packed, NpyData::F32(_)) => packed,
         7 => NpyData::F32(packed.to_f64().into_iter().map(|value| value as f32).collect()),
         _ => packed,
     };

@@ -12,6 +12,8 @@
 //! damage with an error that names the place.
 
 mod array;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod columns;
 mod error;
 mod labels;
@@ -315,10 +317,13 @@ fn read_table<R: Read + Seek>(
         Format::Npy => Table::from_array(npy::read(&mut reader, length)?, None, options, false)?,
         Format::Npz => pick::npz_table(reader, length, options)?,
         Format::Mat => pick::mat_table(&read_all(&mut reader, length)?, options)?,
-        other => {
+        #[cfg(feature = "parquet")]
+        Format::Parquet | Format::Arrow => columnar::read(read_all(&mut reader, length)?, format, options)?,
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet | Format::Arrow => {
             return Err(LoadProblem::Unsupported {
-                what: format!("the format {other}"),
-                advice: "convert it to CSV or NPY".to_owned(),
+                what: format!("the format {format}, which this build leaves out,"),
+                advice: "build with the feature \"parquet\", or convert the file to CSV or NPY".to_owned(),
             });
         }
     };
