@@ -12,12 +12,16 @@
 //! damage with an error that names the place.
 
 mod array;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod columns;
 mod error;
 mod labels;
 mod limit;
+mod mat;
 mod npy;
 mod npz;
+mod pick;
 mod table;
 mod text;
 
@@ -35,8 +39,6 @@ pub use table::{Table, TableValues};
 
 use error::nearest;
 use limit::Unpacked;
-use npz::Npz;
-use table::{Candidate, choose};
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,13 +215,8 @@ pub fn load_labels_with(path: &Path, options: &LoadOptions) -> Result<Labels, Lo
                 let bytes = input.bytes()?;
                 Labels::from_array(&npy::read(&mut &bytes[..], bytes.len() as u64)?, "labels")
             }
-            Format::Npz => {
-                let bytes = input.bytes()?;
-                let unpacked = Unpacked::new(bytes.len() as u64, options.max_bytes);
-                let mut npz = Npz::open(Cursor::new(bytes), unpacked)?;
-                let at = only_labels(&candidates(&npz), options)?;
-                Labels::from_array(&npz.array(at)?, &npz.entries[at].name)
-            }
+            Format::Npz => pick::npz_labels(input.bytes()?, options),
+            Format::Mat => pick::mat_labels(&input.bytes()?, options),
             other => Err(LoadProblem::Unsupported {
                 what: format!("a file of labels in the format {other}"),
                 advice: "save them as text with one label per line".to_owned(),
@@ -227,22 +224,6 @@ pub fn load_labels_with(path: &Path, options: &LoadOptions) -> Result<Labels, Lo
         }
     };
     read().map_err(|problem| LoadError::new(path.display(), problem))
-}
-
-/// The array that is asked for, or the only one with one axis.
-fn only_labels(all: &[Candidate], options: &LoadOptions) -> Result<usize, LoadProblem> {
-    let wanted = match (&options.array, &options.truth) {
-        (Some(name), _) | (None, Some(Truth::Column(name))) => Some(name.clone()),
-        _ => {
-            let line = |array: &&Candidate| {
-                array.numbers && array.shape.iter().filter(|&&length| length != 1).count() == 1
-            };
-            let mut lines = all.iter().filter(line);
-            lines.next().filter(|_| lines.next().is_none()).map(|array| array.name.clone())
-        }
-    };
-    let options = LoadOptions { array: wanted, ..LoadOptions::default() };
-    choose(all, &options).map(|(index, _)| index)
 }
 
 /// Join the truth from its own file, and name the file in errors.
@@ -334,37 +315,20 @@ fn read_table<R: Read + Seek>(
             return text::read(read_all(&mut reader, length)?, format, options);
         }
         Format::Npy => Table::from_array(npy::read(&mut reader, length)?, None, options, false)?,
-        Format::Npz => npz_table(reader, length, options)?,
-        other => {
+        Format::Npz => pick::npz_table(reader, length, options)?,
+        Format::Mat => pick::mat_table(&read_all(&mut reader, length)?, options)?,
+        #[cfg(feature = "parquet")]
+        Format::Parquet | Format::Arrow => columnar::read(read_all(&mut reader, length)?, format, options)?,
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet | Format::Arrow => {
             return Err(LoadProblem::Unsupported {
-                what: format!("the format {other}"),
-                advice: "convert it to CSV or NPY".to_owned(),
+                what: format!("the format {format}, which this build leaves out,"),
+                advice: "build with the feature \"parquet\", or convert the file to CSV or NPY".to_owned(),
             });
         }
     };
     table.source = format!("{format}, {}", table.source);
     Ok(table)
-}
-
-fn npz_table<R: Read + Seek>(reader: R, length: u64, options: &LoadOptions) -> Result<Table, LoadProblem> {
-    let mut npz = Npz::open(reader, Unpacked::new(length, options.max_bytes))?;
-    let (data, truth) = choose(&candidates(&npz), options)?;
-    let mut table = Table::from_array(npz.array(data)?, None, options, truth.is_some())?;
-    table.source = format!("array {:?}, {}", npz.entries[data].name, table.source);
-    match truth {
-        Some(truth) => table.with_truth(Labels::from_array(&npz.array(truth)?, &npz.entries[truth].name)?),
-        None => Ok(table),
-    }
-}
-
-fn candidates<R>(npz: &Npz<R>) -> Vec<Candidate> {
-    let candidate = |entry: &npz::Entry| Candidate {
-        name: entry.name.clone(),
-        shape: entry.header.shape.clone(),
-        kind: entry.header.dtype.name(),
-        numbers: matches!(entry.header.dtype, npy::Dtype::Number { .. }),
-    };
-    npz.entries.iter().map(candidate).collect()
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
+use super::LoadOptions;
 use super::array::{NpyArray, NpyData, shape_text};
 use super::columns::{Role, roles};
-use super::error::{Column, LoadProblem, Place, nearest};
+use super::error::{Column, LoadProblem, Place};
 use super::labels::{Labels, finite_name};
-use super::{LoadOptions, Truth};
 use crate::samples::Samples;
 
 /// Samples read from a file, one row per sample.
@@ -150,6 +150,20 @@ impl<'a> Split<'a> {
         Self { roles, names }
     }
 
+    /// Name the first value in use that is not finite.
+    fn refuse_not_finite<T: Copy + Into<f64>>(&self, values: &[T]) -> Result<(), LoadProblem> {
+        for (row, sample) in values.chunks_exact(self.roles.len()).enumerate() {
+            for (index, (&value, role)) in sample.iter().zip(self.roles).enumerate() {
+                let value: f64 = value.into();
+                if !value.is_finite() && *role != Role::Skip {
+                    let (place, column) = (Place::Row(row), Column::new(index, self.names));
+                    return Err(LoadProblem::NotFinite { place, column, value: value.to_string() });
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn apply<T: Copy + Into<f64>>(
         &self,
         values: Vec<T>,
@@ -158,14 +172,10 @@ impl<'a> Split<'a> {
     ) -> Result<Table, LoadProblem> {
         let Self { roles, names } = *self;
         let n_samples = values.len() / roles.len();
-        for (row, sample) in values.chunks_exact(roles.len()).enumerate() {
-            for (index, (&value, role)) in sample.iter().zip(roles).enumerate() {
-                let value: f64 = value.into();
-                if !value.is_finite() && *role != Role::Skip {
-                    let (place, column) = (Place::Row(row), Column::new(index, names));
-                    return Err(LoadProblem::NotFinite { place, column, value: value.to_string() });
-                }
-            }
+        // Almost always all are finite, and seeing that is quick; only else look for the place.
+        let finite = |block: &[T]| block.iter().fold(true, |all, &value| all & value.into().is_finite());
+        if !values.chunks(1024).all(finite) {
+            self.refuse_not_finite(&values)?;
         }
         let named = |wanted: Role| {
             let index = roles.iter().position(|role| *role == wanted)?;
@@ -198,56 +208,4 @@ impl<'a> Split<'a> {
 pub(crate) fn quoted(text: &str) -> String {
     let plain = !text.contains([',', '"', '\n', '\r', '#']) && text.trim() == text && !text.is_empty();
     if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
-}
-
-/// An array as the chooser sees it.
-pub(crate) struct Candidate {
-    pub(crate) name: String,
-    pub(crate) shape: Vec<usize>,
-    /// NumPy's or MATLAB's word for its type.
-    pub(crate) kind: String,
-    /// Whether it can be read as numbers.
-    pub(crate) numbers: bool,
-}
-
-impl Candidate {
-    fn describe(&self) -> String {
-        format!("{:?} ({} {})", self.name, shape_text(&self.shape), self.kind)
-    }
-}
-
-/// Which array is the data, and which the truth.
-pub(crate) fn choose(
-    all: &[Candidate],
-    options: &LoadOptions,
-) -> Result<(usize, Option<usize>), LoadProblem> {
-    let find = |wanted: &str| all.iter().position(|array| array.name == wanted);
-    let describe = || all.iter().map(Candidate::describe).collect::<Vec<_>>();
-    let truth = match &options.truth {
-        Some(Truth::Column(name)) => find(name),
-        _ => None,
-    };
-    let missing = |wanted: &str| LoadProblem::NoSuchArray {
-        wanted: wanted.to_owned(),
-        suggestion: nearest(wanted, all.iter().map(|array| array.name.as_str())),
-        arrays: describe(),
-    };
-    if let (Some(Truth::Column(name)), None) = (&options.truth, truth)
-        && name.trim().parse::<isize>().is_err()
-    {
-        return Err(missing(name));
-    }
-    if let Some(wanted) = &options.array {
-        return find(wanted).map(|index| (index, truth)).ok_or_else(|| missing(wanted));
-    }
-    let usable = |index: &usize| all[*index].numbers && Some(*index) != truth;
-    let matrix =
-        |index: &usize| matches!(all[*index].shape[..], [n_rows, n_columns] if n_rows > 1 && n_columns > 1);
-    let numbers: Vec<usize> = (0..all.len()).filter(usable).collect();
-    let matrices: Vec<usize> = numbers.iter().copied().filter(|index| matrix(index)).collect();
-    match (&matrices[..], &numbers[..]) {
-        ([only], _) | ([], [only]) => Ok((*only, truth)),
-        ([], _) => Err(LoadProblem::ChooseArray { found: "no array", arrays: describe() }),
-        _ => Err(LoadProblem::ChooseArray { found: "more than one array", arrays: describe() }),
-    }
 }

@@ -1,6 +1,10 @@
 //! Tests of the readers together: real files, round trips, hostile files, thousands of damaged ones.
 
 mod arrays;
+#[cfg(feature = "parquet")]
+mod columnar;
+mod mat;
+mod text;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -41,10 +41,13 @@ pub(crate) fn sniff(data: &[u8], format: Format, options: &LoadOptions) -> Resul
     let blanks = options.delimiter.is_none().then_some(Delimiter::Blanks);
     let mut samples: Vec<Sample> =
         candidates.into_iter().chain(blanks).map(|delimiter| Sample::read(data, delimiter)).collect();
-    if samples.iter().all(|sample| sample.rows.is_empty()) {
-        if samples.iter().any(|sample| sample.unclosed) {
-            return Err(LoadProblem::malformed("line 1", "a quote opens and never closes"));
-        }
+    let unclosed = samples.iter().any(|sample| sample.unclosed);
+    // A quote that never closes leaves some ways of splitting without a row.
+    samples.retain(|sample| !sample.rows.is_empty());
+    if samples.is_empty() && unclosed {
+        return Err(LoadProblem::malformed("line 1", "a quote opens and never closes; close or remove it"));
+    }
+    if samples.is_empty() {
         return Err(LoadProblem::Empty { what: "the file has no rows".to_owned() });
     }
     let chosen = best(&samples);

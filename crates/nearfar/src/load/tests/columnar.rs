@@ -1,0 +1,113 @@
+//! Parquet and Arrow IPC.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+
+use super::damage;
+use crate::load::*;
+
+fn batch() -> RecordBatch {
+    let a: Float64Array = (0..50).map(|i| f64::from(i) / 3.0).collect();
+    let b: Int64Array = (0..50).map(|i| i - 7).collect();
+    let class = StringArray::from_iter_values((0..50).map(|i| if i % 3 == 0 { "x" } else { "y" }));
+    let columns: [(&str, ArrayRef); 3] = [("a", Arc::new(a)), ("b", Arc::new(b)), ("class", Arc::new(class))];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+fn parquet_of(batch: &RecordBatch) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(&mut out, batch.schema(), None).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+    out
+}
+
+fn arrow_of(batch: &RecordBatch, packed: bool) -> Vec<u8> {
+    let lz4 = packed.then_some(arrow_ipc::CompressionType::LZ4_FRAME);
+    let options = IpcWriteOptions::default().try_with_compression(lz4).unwrap();
+    let mut out = Vec::new();
+    let mut writer = FileWriter::try_new_with_options(&mut out, &batch.schema(), options).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    out
+}
+
+/// The same batch in every format.
+fn files(batch: &RecordBatch) -> [(Format, Vec<u8>); 3] {
+    [
+        (Format::Parquet, parquet_of(batch)),
+        (Format::Arrow, arrow_of(batch, false)),
+        (Format::Arrow, arrow_of(batch, true)),
+    ]
+}
+
+fn class() -> LoadOptions {
+    LoadOptions { truth: Some(Truth::Column("class".to_owned())), ..LoadOptions::default() }
+}
+
+#[test]
+fn both_formats_give_the_same_table() {
+    for (format, bytes) in files(&batch()) {
+        let table = load_bytes(bytes.clone(), format, "t", &class()).unwrap();
+        assert_eq!((table.n_samples, table.n_features), (50, 2));
+        assert_eq!(table.samples().get(10, 0), 10.0 / 3.0);
+        assert_eq!(table.samples().get(10, 1), 3.0);
+        assert_eq!(table.column_names.unwrap(), ["a", "b"]);
+        let truth = table.truth.unwrap();
+        assert_eq!(
+            (truth.names, truth.codes[3], truth.codes[4]),
+            (vec!["x".to_owned(), "y".to_owned()], 0, 1)
+        );
+        let text = load_bytes(bytes.clone(), format, "t", &LoadOptions::default()).unwrap_err().to_string();
+        assert!(text.contains("row 0 (from 0), column \"class\" (index 2): \"x\" is not a number"), "{text}");
+        let some = LoadOptions { columns: Some(vec!["b".to_owned()]), ..LoadOptions::default() };
+        assert_eq!(load_bytes(bytes.clone(), format, "t", &some).unwrap().n_features, 1);
+    }
+}
+
+#[test]
+fn single_precision_stays_and_bad_cells_are_named() {
+    let with = |column: ArrayRef| RecordBatch::try_from_iter([("v", column)]).unwrap();
+    for (format, bytes) in files(&with(Arc::new(Float32Array::from(vec![1.5, 2.5])))) {
+        let table = load_bytes(bytes, format, "t", &LoadOptions::default()).unwrap();
+        assert_eq!(table.values, TableValues::F32(vec![1.5, 2.5]));
+    }
+    for (format, bytes) in files(&with(Arc::new(Float64Array::from(vec![1.5, f64::NAN])))) {
+        let error = load_bytes(bytes, format, "t", &LoadOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("row 1 (from 0), column \"v\" (index 0): NaN"), "{error}");
+    }
+    for (format, bytes) in files(&with(Arc::new(Int64Array::from(vec![Some(1), None])))) {
+        let error = load_bytes(bytes, format, "t", &LoadOptions::default()).unwrap_err();
+        assert!(matches!(error.problem, LoadProblem::Missing { place: Place::Row(1), .. }), "{error}");
+    }
+}
+
+#[test]
+fn damaged_columns_never_panic() {
+    for (format, bytes) in files(&batch()) {
+        damage(&bytes, 3000, |bytes| load_bytes(bytes, format, "t", &class()).is_ok());
+        // Footers hold the claims.
+        damage(&bytes.iter().rev().copied().collect::<Vec<_>>(), 3000, |mut bytes| {
+            bytes.reverse();
+            load_bytes(bytes, format, "t", &class()).is_ok()
+        });
+    }
+}
+
+#[test]
+fn claims_beyond_the_file_are_refused() {
+    let sound = arrow_of(&batch(), true);
+    let at = |needle: i64| sound.windows(8).position(|window| window == needle.to_le_bytes());
+    // The length that the first column, 50 values of 8 bytes, unpacks to.
+    let at = at(400).expect("a compressed buffer of 400 bytes");
+    let mut lie = sound.clone();
+    lie[at..at + 8].copy_from_slice(&(1_i64 << 45).to_le_bytes());
+    assert!(load_bytes(lie, Format::Arrow, "t", &class()).is_err());
+    for format in [Format::Arrow, Format::Parquet] {
+        assert!(load_bytes(b"PAR1ARROW1".to_vec(), format, "t", &class()).is_err());
+        assert!(load_bytes(b"ARROW1\xff\xff\xff\x7fARROW1".to_vec(), format, "t", &class()).is_err());
+    }
+}
