@@ -32,8 +32,11 @@ pub(crate) struct Dataset {
 impl Dataset {
     pub(crate) fn open(folder: &Path, name: &str) -> Result<Self> {
         let path = folder.join(format!("{name}.npz"));
-        let arrays = read_npz(&path).with_context(|| format!("the datasets are not in {}", folder.display()))?;
-        let array = |name: &str| arrays.iter().find(|(n, _)| n == name).map(|(_, a)| a).context(format!("no array {name}"));
+        let arrays =
+            read_npz(&path).with_context(|| format!("the datasets are not in {}", folder.display()))?;
+        let array = |name: &str| {
+            arrays.iter().find(|(n, _)| n == name).map(|(_, a)| a).context(format!("no array {name}"))
+        };
         let x = array("X")?;
         let (n, m) = (x.shape[0], x.shape[1]);
         let truth: Vec<usize> = array("y")?.to_f64().iter().map(|y| *y as usize).collect();

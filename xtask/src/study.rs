@@ -38,7 +38,8 @@ fn with_alpha(mut params: Params, alpha: f64) -> Params {
 
 /// Print a Markdown table of ACC / NMI for every variant whose name contains `only`.
 pub(crate) fn run(folder: &Path, repeats: u64, only: &str) -> Result<()> {
-    let datasets: Vec<Dataset> = EIGHT.iter().map(|(name, ..)| Dataset::open(folder, name)).collect::<Result<_>>()?;
+    let datasets: Vec<Dataset> =
+        EIGHT.iter().map(|(name, ..)| Dataset::open(folder, name)).collect::<Result<_>>()?;
     let prepared: Vec<Prepared> = datasets
         .iter()
         .map(|d| Ok(Prepared::new(&Input::from(d.samples()), &Params::new(d.classes), &Silent)?))
@@ -47,17 +48,27 @@ pub(crate) fn run(folder: &Path, repeats: u64, only: &str) -> Result<()> {
     println!("|---|{}---|---|", "---|".repeat(EIGHT.len()));
     for (name, change) in VARIANTS.iter().filter(|(name, _)| name.contains(only)) {
         let clock = Instant::now();
-        row(name, &datasets, |at, seed| {
-            let params = change(Params::new(datasets[at].classes)).seed(seed);
-            Ok(prepared[at].fit(&params, &Silent)?.labels)
-        }, repeats)?;
+        row(
+            name,
+            &datasets,
+            |at, seed| {
+                let params = change(Params::new(datasets[at].classes)).seed(seed);
+                Ok(prepared[at].fit(&params, &Silent)?.labels)
+            },
+            repeats,
+        )?;
         println!(" {:.1} |", clock.elapsed().as_secs_f64());
     }
     if only.is_empty() || "spectral".contains(only) {
-        row("self-tuned spectral", &datasets, |at, seed| {
-            let params = Params::new(datasets[at].classes).seed(seed);
-            Ok(prepared[at].spectral(&params, None, &Silent)?)
-        }, repeats)?;
+        row(
+            "self-tuned spectral",
+            &datasets,
+            |at, seed| {
+                let params = Params::new(datasets[at].classes).seed(seed);
+                Ok(prepared[at].spectral(&params, None, &Silent)?)
+            },
+            repeats,
+        )?;
         println!(" |");
     }
     Ok(())
