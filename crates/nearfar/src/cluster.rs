@@ -4,6 +4,7 @@ use crate::consensus::{Ensemble, Member, row_argmax};
 use crate::error::{DataError, Error, Result};
 use crate::labels::canonical::renumber;
 use crate::labels::score::adjusted_rand;
+use crate::learn::lsdg::start_weights;
 use crate::math::factor::Factor;
 use crate::model::{Model, merged};
 use crate::neighbors::{Input, Warning};
@@ -77,6 +78,7 @@ impl Prepared {
     where
         S::Graph: Sync,
     {
+        go_on(observer, Stage::Learn)?;
         let mut model = self.empty_model(params);
         let (n, r) = (slices.n_samples(), params.n_clusters);
         if r == n {
@@ -93,6 +95,8 @@ impl Prepared {
         model.gather_weights();
         go_on(observer, Stage::Augment)?;
         if model.members.is_empty() {
+            let ranks = params.lsdg.resolved_start_ranks(n);
+            (model.near_weights, model.far_weights) = start_weights(slices.multiplicity(), ranks);
             (model.labels, model.membership) = (vec![0; n], vec![1.0; n]);
         } else if params.method == MethodKind::Lsdg {
             model.label_by_spectrum(slices, observer)?;
@@ -165,8 +169,10 @@ impl Model {
         let (eigen, seconds) =
             timed(Stage::Spectral, observer, || spectral::eigenvectors(&z, r, seed, observer));
         self.timings.push((Stage::Spectral, seconds));
-        let (found, seconds) =
-            timed(Stage::Labels, observer, || spectral::label(&eigen?, n, r, restarts, seed));
+        let (found, seconds) = timed(Stage::Labels, observer, || {
+            go_on(observer, Stage::Labels)?;
+            spectral::label(&eigen?, n, r, restarts, seed)
+        });
         self.timings.push((Stage::Labels, seconds));
         let SpectralLabels { labels, embedding, eigenvalues, residual } = found?;
         self.membership = memberships(&z, &labels, r);

@@ -220,7 +220,7 @@ where
             return Ok(start::random(n, r, &mut stream));
         }
         let ranks = match lsdg.density {
-            Density::Neighbors(k) => k + 1,
+            Density::Neighbors(k) => k.saturating_add(1),
             Density::Mu { .. } => lsdg.resolved_start_ranks(n),
         };
         self.slices.combine(&start_weights(self.slices.multiplicity(), ranks).0, graph);

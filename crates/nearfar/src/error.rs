@@ -63,6 +63,7 @@ pub struct ParamError {
 
 impl ParamError {
     /// A parameter error for `name`.
+    #[allow(clippy::needless_pass_by_value)] // callers hand over numbers
     pub fn new(name: &'static str, value: impl ToString, allowed: impl Into<String>) -> Self {
         Self { name, value: value.to_string(), allowed: allowed.into() }
     }
@@ -71,6 +72,7 @@ impl ParamError {
     ///
     /// # Errors
     /// When `holds` is false.
+    #[allow(clippy::needless_pass_by_value)]
     pub fn unless(
         holds: bool,
         name: &'static str,

@@ -201,7 +201,8 @@ impl Params {
         {
             // Random and spectral members take turns, so each pair of them shares one place of the spread.
             let place = if self.start == Starts::Both { member / 2 } else { member };
-            lsdg.density = Density::Neighbors((k * SPREAD[place % SPREAD.len()]).div_ceil(12).max(1));
+            lsdg.density =
+                Density::Neighbors(k.saturating_mul(SPREAD[place % SPREAD.len()]).div_ceil(12).max(1));
         }
         lsdg
     }

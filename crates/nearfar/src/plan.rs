@@ -104,7 +104,7 @@ impl Plan {
         let [n, m, r] = [job.n_samples, job.n_features, job.n_clusters].map(|x| x as u64);
         let (threads, together) = (job.threads.max(1) as u64, side_by_side as u64);
         let pairs = neighbors::bytes::<E>(n);
-        let search = 2 * n * m * 8 + threads * 64 * n * 8;
+        let search = (16 * n).saturating_mul(m).saturating_add(threads * 64 * n * 8);
         let graphs = tiles::bytes::<E>(n) * (together + u64::from(job.starts > 1));
         let factors = (job.starts as u64 * 2 + together * 8) * n * r * 8;
         let tables = threads * 20 * n * 8;
@@ -117,7 +117,7 @@ impl Plan {
             ("spectral", spectral),
         ];
         let fixed = 16 << 20; // program, stacks, small things
-        let bytes = fixed + pairs + search.max(graphs + factors + tables + spectral);
+        let bytes = (fixed + pairs).saturating_add(search.max(graphs + factors + tables + spectral));
         let (nf, mf, workers) = (n as f64, m as f64, threads as f64);
         let pairs = nf * nf;
         let search_seconds =

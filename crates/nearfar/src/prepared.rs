@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::error::{DataError, Result};
 use crate::learn::lsdg::{default_start_ranks, start_weights};
 use crate::math::kernel::Entry;
-use crate::neighbors::{Input, Neighborhoods, Warning, rank};
+use crate::neighbors::{Input, Neighborhoods, Warning, check_count, rank};
 use crate::observe::{Event, Observer, Stage};
 use crate::params::Params;
 use crate::plan::{Job, Plan, Precision, default_memory_limit};
@@ -66,6 +66,7 @@ impl Prepared {
         if n_samples == 0 {
             return Err(DataError::Empty { n_samples, n_features }.into());
         }
+        check_count(n_samples)?;
         let plan = plan(n_samples, n_features, params)?;
         in_pool(params, || match plan.precision {
             Precision::Single => Self::sliced::<f32>(input, params, observer, Pairs::Single),
@@ -123,7 +124,7 @@ impl Prepared {
     ) -> Result<Vec<usize>> {
         params.check()?;
         let n = self.n_samples();
-        let ranks = neighbors.map_or_else(|| default_start_ranks(n), |k| k + 1).min(n);
+        let ranks = neighbors.map_or_else(|| default_start_ranks(n), |k| k.saturating_add(1)).min(n);
         in_pool(params, || {
             with_slices!(&*self.pairs, slices => {
                 let mut graph = slices.new_graph();

@@ -13,6 +13,7 @@ use crate::error::{DataError, Result};
 /// assert_eq!(by_columns.get(1, 0), 1.0);
 /// # Ok::<(), nearfar::Error>(())
 /// ```
+#[allow(clippy::struct_field_names)] // `n_samples` is the word for it everywhere
 #[derive(Clone, Copy, Debug)]
 pub struct Samples<'a> {
     values: Values<'a>,

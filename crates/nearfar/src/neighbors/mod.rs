@@ -189,19 +189,19 @@ impl std::fmt::Display for Warning {
 /// # Errors
 /// Names the row and column of a value that breaks the rules of its kind of input.
 pub fn rank<E: Entry>(input: &Input<'_>, seed: u64, observer: &dyn Observer) -> Result<Neighborhoods<E>> {
-    let n = input.n_samples();
-    ParamError::unless(
-        n <= MAX_EXACT_SAMPLES,
-        "n_samples",
-        n,
-        format!("at most {MAX_EXACT_SAMPLES} in exact mode"),
-    )?;
+    check_count(input.n_samples())?;
     match input {
         Input::Samples(samples, metric) => exact::rank(samples, *metric, observer),
         Input::Distances(x) => precomputed::from_distances(x, observer),
         Input::Affinities(x) => precomputed::from_affinities(x, observer),
         Input::Neighbors(lists) => precomputed::from_lists(lists, seed, observer),
     }
+}
+
+/// Exact mode has a largest n; judged before anything is planned or allocated.
+pub(crate) fn check_count(n_samples: usize) -> Result<(), ParamError> {
+    let allowed = format!("at most {MAX_EXACT_SAMPLES} in exact mode");
+    ParamError::unless(n_samples <= MAX_EXACT_SAMPLES, "n_samples", n_samples, allowed)
 }
 
 /// Ranks of all pairs, with what the affinities are made of.

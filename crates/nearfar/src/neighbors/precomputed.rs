@@ -63,7 +63,7 @@ fn check_pairwise(x: &Samples<'_>, what: &'static str) -> Result<f64> {
         return Err(DataError::Empty { n_samples: n, n_features: m }.into());
     }
     if n != m {
-        return Err(DataError::Shape { n_rows: n, n_columns: n, len: n * m }.into());
+        return Err(DataError::Shape { n_rows: n, n_columns: n, len: n.saturating_mul(m) }.into());
     }
     let mut largest = 0.0_f64;
     for i in 0..n {
@@ -179,7 +179,8 @@ pub(crate) fn from_lists<E: Entry>(
         }
     }
     let unit = power_of_two_above(largest);
-    let beyond = 2.0 * (largest / unit) * (largest / unit);
+    // Behind every listed one, also where all of those are copies at distance 0.
+    let beyond = if largest > 0.0 { 2.0 * (largest / unit) * (largest / unit) } else { 1.0 };
     let row = |i: usize, out: &mut [f64]| {
         let mut stream = Stream::new(seed, i as u64);
         // Any value behind the listed ones that puts the others in random order.
@@ -199,9 +200,9 @@ pub(crate) fn from_lists<E: Entry>(
     let mut sigma: Vec<f64> = (0..n)
         .map(|i| {
             if listed >= super::SIGMA_NEIGHBOR {
-                scales[i].value.sqrt()
+                scales[i].value.min(beyond).sqrt()
             } else {
-                lists.distances[(i + 1) * listed - 1] / unit
+                lists.distances[i * listed..(i + 1) * listed].last().map_or(0.0, |d| d / unit)
             }
         })
         .collect();

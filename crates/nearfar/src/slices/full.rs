@@ -42,7 +42,9 @@ impl<E: Entry> FullSlices<E> {
         let rows = part_rows(n);
         // Largest log κ of each slice, as the smallest exponent.
         let exponent = |i: usize, j: usize, value: E| match &sigma {
-            Some(sigma) => value.wide() / (sigma[i] * sigma[j]),
+            // Copies stay at 0 where the scales' product vanishes (0/0), and no exponent is infinite (∞ − ∞ below).
+            Some(_) if value.wide() == 0.0 => 0.0,
+            Some(sigma) => (value.wide() / (sigma[i] * sigma[j])).min(f64::MAX),
             None => value.wide(),
         };
         let least = by_rank(n, rows, &values, &rank, f64::INFINITY, |table, k, i, j, value| {

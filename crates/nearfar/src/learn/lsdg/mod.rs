@@ -23,6 +23,8 @@ use crate::slices::{Graph, Slices};
 
 /// η as a share of μ where nothing else is said.
 const ETA_SHARE: f64 = 0.99;
+/// Largest α, β and μ, and the inverse of the smallest μ.
+const LARGEST: f64 = 1e9;
 
 /// Strength of the orthogonality term.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -40,7 +42,7 @@ pub enum Alpha {
 pub enum Density {
     /// The paper's μ, and η (0.99 μ when `None`).
     Mu {
-        /// The larger, the more ranks keep some weight. Above 0.
+        /// The larger, the more ranks keep some weight. 1e-9 to 1e9.
         mu: f64,
         /// Price of overlap; 0 or more, below μ.
         eta: Option<f64>,
@@ -52,9 +54,9 @@ pub enum Density {
 /// What a caller may set; nothing is judged before [`check`](Self::check).
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct LsdgParams {
-    /// Strength of the orthogonality term.
+    /// Strength of the orthogonality term, 0 to 1e9.
     pub alpha: Alpha,
-    /// Weight of the dissimilarity, 0 or more.
+    /// Weight of the dissimilarity, 0 to 1e9.
     pub beta: f64,
     /// How many ranks are trusted.
     pub density: Density,
@@ -117,13 +119,17 @@ impl LsdgParams {
     /// # Errors
     /// Names the first parameter out of range, its value, and what is allowed.
     pub fn check(&self) -> Result<(), ParamError> {
-        let finite = |x: f64| x >= 0.0 && x.is_finite();
+        // Beyond these, products of a few such numbers leave the range of f64.
+        let in_range = |x: f64| (0.0..=LARGEST).contains(&x);
+        let allowed = format!("0 to {LARGEST:e}");
         let (Alpha::Absolute(alpha) | Alpha::Relative(alpha)) = self.alpha;
-        ParamError::unless(finite(alpha), "alpha", alpha, "finite, 0 or more")?;
-        ParamError::unless(finite(self.beta), "beta", self.beta, "finite, 0 or more")?;
+        ParamError::unless(in_range(alpha), "alpha", alpha, allowed.as_str())?;
+        ParamError::unless(in_range(self.beta), "beta", self.beta, allowed)?;
         match self.density {
             Density::Mu { mu, eta } => {
-                ParamError::unless(mu > 0.0 && mu.is_finite(), "mu", mu, "finite and above 0")?;
+                let range = 1.0 / LARGEST..=LARGEST;
+                let allowed = format!("{:e} to {LARGEST:e}", 1.0 / LARGEST);
+                ParamError::unless(range.contains(&mu), "mu", mu, allowed)?;
                 let eta = eta.unwrap_or(ETA_SHARE * mu);
                 ParamError::unless(
                     (0.0..mu).contains(&eta),
