@@ -4,7 +4,7 @@ use crate::consensus::{Ensemble, Member, row_argmax};
 use crate::error::{DataError, Error, Result};
 use crate::labels::canonical::renumber;
 use crate::labels::score::adjusted_rand;
-use crate::learn::lsdg::start_weights;
+use crate::learn::lsdg::{Density, start_weights};
 use crate::math::factor::Factor;
 use crate::model::{Model, merged};
 use crate::neighbors::{Input, Warning};
@@ -18,6 +18,8 @@ use crate::spectral::{self, SpectralLabels};
 const SETTLED: f64 = 0.5;
 /// Eigenvalues this close to the largest count as pieces of their own.
 const PIECE: f64 = 1e-6;
+/// Below this β the next weaker one is 0.
+const LEAST_BETA: f64 = 0.1;
 
 /// Cluster samples (or precomputed pairs) with these settings.
 ///
@@ -85,7 +87,7 @@ impl Prepared {
             return Ok(model.every_point_alone());
         }
         let (members, seconds) =
-            timed(Stage::Learn, observer, || Ensemble::new(slices, params, observer)?.learn(side_by_side));
+            timed(Stage::Learn, observer, || learn(slices, &mut model, side_by_side, observer));
         model.timings.push((Stage::Learn, seconds));
         model.members = match members {
             // One cluster is one cluster, whatever V says.
@@ -249,6 +251,33 @@ impl Model {
         if found < asked {
             self.warnings.push(Warning::FewerClusters { found, asked });
         }
+    }
+}
+
+/// All members. Where μ follows the data (nobody chose it) and D pushes every member's V to zero, as it can on a few
+/// dozen evenly spread points, D is given a quarter of its weight until V lives, and in the end none; a warning says so.
+fn learn<S: Slices>(
+    slices: &S,
+    model: &mut Model,
+    side_by_side: usize,
+    observer: &dyn Observer,
+) -> Result<Vec<Member>>
+where
+    S::Graph: Sync,
+{
+    let asked = model.params.lsdg.beta;
+    loop {
+        let members = Ensemble::new(slices, &model.params, observer)?.learn(side_by_side);
+        let lsdg = &mut model.params.lsdg;
+        let follows = matches!(lsdg.density, Density::Neighbors(_)) && lsdg.dissimilarity && lsdg.beta > 0.0;
+        if follows && model.params.n_clusters > 1 && matches!(members, Err(Error::Collapsed { .. })) {
+            lsdg.beta = if lsdg.beta > LEAST_BETA { lsdg.beta / 4.0 } else { 0.0 };
+            continue;
+        }
+        if lsdg.beta < asked {
+            model.warnings.push(Warning::WeakerBeta { asked, used: lsdg.beta });
+        }
+        return members;
     }
 }
 

@@ -139,11 +139,13 @@ where
 
     fn cause_of_collapse(&self, member: &Member) -> String {
         let Coefficients { beta, mu, .. } = member.coefficients;
+        let other = match self.params.lsdg.density {
+            Density::Mu { .. } => format!("mu above {mu}"),
+            Density::Neighbors(k) => format!("more neighbors than {k}"),
+        };
         match beta {
             Some(beta) if beta > 1.0 => {
-                format!(
-                    "beta = {beta} pushes every pair apart; try a smaller beta (1 to 10), or mu above {mu}"
-                )
+                format!("beta = {beta} pushes every pair apart; try a smaller beta (1 to 10), or {other}")
             }
             _ => "the graph holds too little weight; try more neighbors or a larger mu".into(),
         }

@@ -14,5 +14,6 @@
 #[inline(always)]
 #[must_use]
 pub fn merge(s: f64, d: f64, y: f64) -> f64 {
-    if y >= d { 1.0 - (1.0 - s) * (1.0 - y + d) } else { s * (1.0 + y - d) }
+    // Rounding may leave d a bit above 1; Z must not go below 0 for it.
+    if y >= d { 1.0 - (1.0 - s) * (1.0 - y + d) } else { s * (1.0 + y - d).max(0.0) }
 }

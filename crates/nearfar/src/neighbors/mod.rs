@@ -123,6 +123,13 @@ pub enum Warning {
         /// Clusters asked for.
         asked: usize,
     },
+    /// The dissimilarity pushed every V to zero; it was given less weight.
+    WeakerBeta {
+        /// β asked for.
+        asked: f64,
+        /// β in force.
+        used: f64,
+    },
     /// Double precision would not fit; single precision is used.
     Narrowed,
     /// The members of the consensus disagree.
@@ -175,6 +182,10 @@ impl std::fmt::Display for Warning {
                     "{found} distinct clusters instead of {asked}: the data has fewer distinct points than that"
                 )
             }
+            Self::WeakerBeta { asked, used } => write!(
+                f,
+                "with beta = {asked} the factor became zero, so beta = {used} is used; the data hardly separates near from far"
+            ),
             Self::Narrowed => write!(f, "double precision does not fit in memory; single precision is used"),
             Self::Unsettled { agreement } => write!(
                 f,
