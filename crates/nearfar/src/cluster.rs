@@ -270,7 +270,8 @@ where
         let members = Ensemble::new(slices, &model.params, observer)?.learn(side_by_side);
         let lsdg = &mut model.params.lsdg;
         let follows = matches!(lsdg.density, Density::Neighbors(_)) && lsdg.dissimilarity && lsdg.beta > 0.0;
-        if follows && model.params.n_clusters > 1 && matches!(members, Err(Error::Collapsed { .. })) {
+        let learns = model.params.method == MethodKind::Lsdg && model.params.n_clusters > 1;
+        if learns && follows && matches!(members, Err(Error::Collapsed { .. })) {
             lsdg.beta = if lsdg.beta > LEAST_BETA { lsdg.beta / 4.0 } else { 0.0 };
             continue;
         }

@@ -14,6 +14,14 @@ use nearfar::{Model, Params, Precision, Preset, Samples, fit};
 use nearfar_testkit::hard::{blobs_on_a_line, random_order, reordered};
 use nearfar_testkit::oracle::{self, NaiveSlices, inner, largest_difference};
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
+
+/// This many cases, or as many as PROPTEST_CASES asks for; a failure's seed is kept beside this file.
+fn config(cases: u32) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
+    let failure_persistence = Some(Box::new(FileFailurePersistence::WithSource("regressions")) as _);
+    ProptestConfig { cases: asked.unwrap_or(cases), failure_persistence, ..ProptestConfig::default() }
+}
 
 /// Small random samples: clouds, lattices full of ties, clouds with copies.
 fn samples() -> impl Strategy<Value = (Vec<f64>, usize, usize)> {
@@ -72,7 +80,7 @@ fn assert_factor(factor: &Factor) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(48))]
 
     #[test]
     fn ranks_are_permutations_and_equal_the_naive_ones((data, n, m) in samples()) {
@@ -274,7 +282,7 @@ fn cluster(data: &[f64], n: usize, params: &Params) -> Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(10))]
 
     #[test]
     fn scale_does_not_matter(seed in any::<u64>()) {
