@@ -814,14 +814,14 @@ fn prepared_data_is_checked_again() {
 
 /// Cancels at the k-th event that matches.
 struct CancelAt {
-    matches: fn(&Event<'_>) -> bool,
+    matches: Matches,
     after: usize,
     seen: AtomicUsize,
     at: std::sync::Mutex<Option<Instant>>,
 }
 
 impl CancelAt {
-    fn new(matches: fn(&Event<'_>) -> bool, after: usize) -> Self {
+    fn new(matches: Matches, after: usize) -> Self {
         Self { matches, after, seen: AtomicUsize::new(0), at: std::sync::Mutex::new(None) }
     }
 }
@@ -838,11 +838,12 @@ impl Observer for CancelAt {
     }
 }
 
+type Matches = fn(&Event<'_>) -> bool;
+
 #[test]
 fn cancelling_stops_at_every_stage() {
     let data = nearfar::generate::blobs(400, 3, 4, 1.0, 1).unwrap();
     let samples = Samples::from_rows(&data.data, 400, 3).unwrap();
-    type Matches = fn(&Event<'_>) -> bool;
     let moments: [(&str, Matches); 10] = [
         ("neighbors begin", |e| matches!(e, Event::Started { stage: Stage::Neighbors })),
         ("neighbors progress", |e| matches!(e, Event::Progress { stage: Stage::Neighbors, .. })),
