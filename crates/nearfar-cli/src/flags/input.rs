@@ -11,10 +11,10 @@ use super::values::{Delimiter, InputKind, MetricName, Scale};
 #[serde(default, rename_all = "kebab-case")]
 pub(crate) struct InputArgs {
     /// File of points, one per row (CSV, TSV, text, NPY, NPZ, MAT, Parquet, Arrow; .gz text too); - reads stdin
-    #[arg(value_name = "INPUT")]
+    #[arg(value_name = "INPUT", help_heading = "Arguments", display_order = 0)]
     pub(crate) input: Option<String>,
-    /// What the rows are
-    #[arg(long, value_enum, value_name = "KIND", help = "What INPUT holds [default: samples]")]
+    /// What INPUT holds [default: samples]
+    #[arg(long, value_enum, value_name = "KIND")]
     pub(crate) input_kind: Option<InputKind>,
     /// Format, where the name does not tell: csv, tsv, text, npy, npz, mat, parquet or arrow
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use nearfar::labels::score::Scores;
 use nearfar::learn::StopReason;
-use nearfar::learn::lsdg::Density;
+use nearfar::learn::lsdg::{Alpha, Density};
 use nearfar::{Model, Params};
 use serde::Serialize;
 
@@ -142,7 +142,7 @@ impl Summary {
             let of = model.near_weights.len();
             line("trusted", format!("{} ranks as near, {} as far, of {of}", self.near_ranks, self.far_ranks));
         }
-        line("clusters", format!("{}: {}", self.n_clusters, wrapped(&self.cluster_sizes)));
+        line("clusters", format!("{}: {}", self.n_clusters, sizes(&self.cluster_sizes)));
         if let (Some(least), Some(most)) = (self.iterations.iter().min(), self.iterations.iter().max()) {
             let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
             line(
@@ -196,24 +196,32 @@ pub(crate) fn score_line(scores: &Scores) -> String {
     format!("ACC {accuracy:.4}  NMI {nmi:.4}  ARI {ari:.4}  purity {purity:.4}  pair F {pair_f1:.4}")
 }
 
-/// Sizes with blanks between them, in lines that fit 80 columns.
-fn wrapped(sizes: &[usize]) -> String {
-    const MOST: usize = 100;
-    let mut text = String::new();
-    let mut width = 16;
-    for size in sizes.iter().take(MOST) {
-        let word = format!("{size} ");
-        if width + word.len() > 80 {
-            text += "\n           ";
-            width = 11;
+/// Lines that fit 80 columns behind a name of ten letters.
+fn wrapped(text: &str) -> String {
+    const INDENT: usize = 11;
+    let mut lines = String::new();
+    let mut width = INDENT;
+    for word in text.split(' ') {
+        let letters = word.chars().count();
+        if width > INDENT && width + 1 + letters > 80 {
+            lines += &format!("\n{:INDENT$}{word}", "");
+            width = INDENT + letters;
+        } else {
+            let blank = if width > INDENT { " " } else { "" };
+            lines += &format!("{blank}{word}");
+            width += blank.len() + letters;
         }
-        width += word.len();
-        text += &word;
     }
-    if sizes.len() > MOST {
-        text += &format!("and {} more", sizes.len() - MOST);
-    }
-    text.trim_end().to_owned()
+    lines
+}
+
+/// The first hundred sizes.
+fn sizes(sizes: &[usize]) -> String {
+    const MOST: usize = 100;
+    let shown: Vec<String> = sizes.iter().take(MOST).map(ToString::to_string).collect();
+    let rest = sizes.len().saturating_sub(MOST);
+    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    shown.join(" ") + &rest
 }
 
 fn describe(params: &Params) -> String {
@@ -221,9 +229,16 @@ fn describe(params: &Params) -> String {
         Density::Neighbors(k) => format!("{k} neighbors"),
         Density::Mu { mu, eta } => format!("mu {mu}, eta {}", eta.unwrap_or(0.99 * mu)),
     };
-    let (preset, method, starts) = (params.preset, params.method, params.starts);
-    let (alpha, beta, seed) = (params.lsdg.alpha, params.lsdg.beta, params.seed);
-    format!("{preset:?} {method:?}, {starts} starts, {density}, alpha {alpha:?}, beta {beta}, seed {seed}")
+    let alpha = match params.lsdg.alpha {
+        Alpha::Absolute(alpha) => alpha.to_string(),
+        Alpha::Relative(share) => format!("{share} of the leading eigenvalue"),
+    };
+    let preset = format!("{:?}", params.preset).to_lowercase();
+    let method = format!("{:?}", params.method).to_lowercase();
+    let (starts, beta, seed) = (params.starts, params.lsdg.beta, params.seed);
+    format!(
+        "preset {preset}, method {method}, starts {starts}, {density}, alpha {alpha}, beta {beta}, seed {seed}"
+    )
 }
 
 fn members(model: &Model) {
