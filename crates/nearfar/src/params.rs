@@ -79,7 +79,6 @@ pub enum Pruning {
 /// assert_eq!(error.to_string(), "n_clusters = 0 is not allowed: it must be 1 or more");
 /// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[non_exhaustive]
 pub struct Params {
     /// Number of clusters, r.
     pub n_clusters: usize,

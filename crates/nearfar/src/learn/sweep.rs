@@ -125,14 +125,17 @@ fn gram_step<G: Graph>(
         }
     }
     let mut ev: Vec<f64> = tv.to_vec();
-    vectorized(|| {
-        for (a, coefficient) in coefficients.iter().enumerate() {
-            if *coefficient != 0.0 {
-                add_scaled(&mut ev, -coefficient, factor.column(a));
+    vectorized(
+        #[inline(always)]
+        || {
+            for (a, coefficient) in coefficients.iter().enumerate() {
+                if *coefficient != 0.0 {
+                    add_scaled(&mut ev, -coefficient, factor.column(a));
+                }
             }
-        }
-        add_scaled(&mut ev, alpha, v);
-    });
+            add_scaled(&mut ev, alpha, v);
+        },
+    );
     let Some(d) = direction(&ev, v, v2 + params.guard) else { return Step { orthogonality, moved: None } };
     let d2 = norm2(&d);
     let h: Vec<f64> = (0..r).map(|a| dot(factor.column(a), &d)).collect();
@@ -161,12 +164,15 @@ fn basis_step<G: Graph>(
     remove_span(&basis, &mut rest);
     let orthogonality = dot(v, &rest);
     let mut ev: Vec<f64> = tv.to_vec();
-    vectorized(|| {
-        for a in (0..r).filter(|a| *a != j) {
-            add_scaled(&mut ev, -gram[a * r + j], factor.column(a));
-        }
-        add_scaled(&mut ev, alpha, &rest);
-    });
+    vectorized(
+        #[inline(always)]
+        || {
+            for a in (0..r).filter(|a| *a != j) {
+                add_scaled(&mut ev, -gram[a * r + j], factor.column(a));
+            }
+            add_scaled(&mut ev, alpha, &rest);
+        },
+    );
     let Some(d) = direction(&ev, v, v2 + params.guard) else { return Step { orthogonality, moved: None } };
     let d2 = norm2(&d);
     let h: Vec<f64> = (0..r).map(|a| dot(factor.column(a), &d)).collect();

@@ -285,7 +285,7 @@ fn listed(names: &[String]) -> String {
     const MOST: usize = 20;
     let mut text = names.iter().take(MOST).map(|name| shorten(name)).collect::<Vec<_>>().join(", ");
     if names.len() > MOST {
-        text += &format!(" and {} more", names.len() - MOST);
+        text = format!("{text} and {} more", names.len() - MOST);
     }
     if text.is_empty() { "nothing".to_owned() } else { text }
 }

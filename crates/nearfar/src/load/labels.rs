@@ -26,14 +26,10 @@ impl Labels {
         let mut distinct: Vec<String> = Vec::new();
         for name in names {
             let next = distinct.len();
-            let code = match seen.get(&name) {
-                Some(&code) => code,
-                None => {
-                    distinct.push(name.clone().into_owned());
-                    seen.insert(name, next);
-                    next
-                }
-            };
+            let code = *seen.entry(name).or_insert_with_key(|name| {
+                distinct.push(name.clone().into_owned());
+                next
+            });
             codes.push(code);
         }
         number(&codes, &distinct)

@@ -42,9 +42,8 @@ pub(crate) enum Dtype {
 impl Dtype {
     fn parse(descr: &str) -> Self {
         let (big_endian, rest) = match descr.as_bytes() {
-            [b'<' | b'|' | b'=', rest @ ..] => (false, rest),
             [b'>', rest @ ..] => (true, rest),
-            rest => (false, rest),
+            [b'<' | b'|' | b'=', rest @ ..] | rest => (false, rest),
         };
         match rest {
             [b'b', b'1'] => Self::Number { kind: b'b', width: 1, big_endian },
@@ -391,7 +390,9 @@ pub fn write_npy<T: NpyElement>(out: &mut impl Write, shape: &[usize], values: &
     let mut buffer = Vec::with_capacity(CHUNK.min(size_of_val(values)));
     for chunk in values.chunks(CHUNK / size_of::<T>()) {
         buffer.clear();
-        chunk.iter().for_each(|value| value.put(&mut buffer));
+        for value in chunk {
+            value.put(&mut buffer);
+        }
         out.write_all(&buffer)?;
     }
     Ok(())

@@ -122,7 +122,10 @@ impl Points {
     }
 
     fn distance2(&self, i: usize, j: usize) -> f64 {
-        vectorized(|| distance2_lanes(self.row(i), self.row(j)))
+        vectorized(
+            #[inline(always)]
+            || distance2_lanes(self.row(i), self.row(j)),
+        )
     }
 
     /// Distances and ranks of the rows from `first` on, as many as `rank` holds.
@@ -133,7 +136,10 @@ impl Points {
             Way::Differences { by_feature } => {
                 for (a, squared) in squared.chunks_exact_mut(n).enumerate() {
                     let x = self.row(first + a);
-                    vectorized(|| squared_differences(x, by_feature, squared));
+                    vectorized(
+                        #[inline(always)]
+                        || squared_differences(x, by_feature, squared),
+                    );
                 }
             }
             Way::Integers => self.squared_by_products(&self.rows, first, &mut squared),
@@ -169,13 +175,16 @@ impl Points {
             let i = first + a;
             let own = self.norms2[i];
             let mut close = false;
-            vectorized(|| {
-                for (value, norm) in squared.iter_mut().zip(&self.norms2) {
-                    let size = own + norm;
-                    *value = (*value + size).max(0.0);
-                    close |= *value < 1e-3 * size;
-                }
-            });
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (value, norm) in squared.iter_mut().zip(&self.norms2) {
+                        let size = own + norm;
+                        *value = (*value + size).max(0.0);
+                        close |= *value < 1e-3 * size;
+                    }
+                },
+            );
             if close && matches!(self.way, Way::Products { .. }) {
                 for j in 0..n {
                     if squared[j] < 1e-3 * (own + self.norms2[j]) {

@@ -135,14 +135,17 @@ impl<E: Entry> FullSlices<E> {
                     let mut largest = 0.0_f64;
                     for &column in starts.iter().filter(|c| **c >= row) {
                         let (rows, columns) = (span(row), span(column));
-                        vectorized(|| {
-                            self.weigh_pair(weights, rows.clone(), columns.clone(), direct, mirror);
-                            for a in 0..rows.len() {
-                                for b in 0..columns.len() {
-                                    largest = largest.max(direct[a * TILE + b] + mirror[b * PADDED + a]);
+                        vectorized(
+                            #[inline(always)]
+                            || {
+                                self.weigh_pair(weights, rows.clone(), columns.clone(), direct, mirror);
+                                for a in 0..rows.len() {
+                                    for b in 0..columns.len() {
+                                        largest = largest.max(direct[a * TILE + b] + mirror[b * PADDED + a]);
+                                    }
                                 }
-                            }
-                        });
+                            },
+                        );
                     }
                     0.5 * largest
                 },
@@ -220,17 +223,20 @@ impl<E: Entry> Slices for FullSlices<E> {
 
     fn combine(&self, weights: &[f64], graph: &mut Self::Graph) {
         let half: Vec<f64> = weights.iter().map(|w| 0.5 * w).collect();
-        graph.fill(|rows, columns, tile| {
-            let mut direct = [0.0; TILE];
-            let mut mirror = vec![0.0; PADDED * TILE];
-            self.weigh_block(&half, columns.clone(), rows.clone(), &mut mirror, PADDED);
-            for (a, (i, tile)) in rows.zip(tile.chunks_exact_mut(TILE)).enumerate() {
-                self.weigh_block(&half, i..i + 1, columns.clone(), &mut direct, TILE);
-                for (b, (out, direct)) in tile.iter_mut().zip(&direct[..columns.len()]).enumerate() {
-                    *out = E::narrow(direct + mirror[b * PADDED + a]);
+        graph.fill(
+            #[inline(always)]
+            |rows, columns, tile| {
+                let mut direct = [0.0; TILE];
+                let mut mirror = vec![0.0; PADDED * TILE];
+                self.weigh_block(&half, columns.clone(), rows.clone(), &mut mirror, PADDED);
+                for (a, (i, tile)) in rows.zip(tile.chunks_exact_mut(TILE)).enumerate() {
+                    self.weigh_block(&half, i..i + 1, columns.clone(), &mut direct, TILE);
+                    for (b, (out, direct)) in tile.iter_mut().zip(&direct[..columns.len()]).enumerate() {
+                        *out = E::narrow(direct + mirror[b * PADDED + a]);
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 
     fn agreement(&self, factor: &Factor) -> Vec<f64> {
@@ -247,27 +253,34 @@ impl<E: Entry> Slices for FullSlices<E> {
         let near: Vec<f64> = near.iter().map(|w| 0.5 * w * s_scale).collect();
         let far: Vec<f64> = far.iter().map(|p| 0.5 * p * d_scale).collect();
         let v = MatRef::from_column_major_slice(factor.values(), n, r);
-        z.fill(|rows, columns, tile| {
-            let mut gram = vec![0.0; TILE * TILE];
-            // Row-major by way of the transpose: faer 0.24's own row-major strided view swaps the strides.
-            let out =
-                MatMut::from_column_major_slice_with_stride_mut(&mut gram, columns.len(), rows.len(), TILE)
-                    .transpose_mut();
-            let (ours, theirs) =
-                (v.subrows(rows.start, rows.len()), v.subrows(columns.start, columns.len()).transpose());
-            matmul(out, Accum::Replace, ours, theirs, y_scale, Par::Seq);
-            let (mut s, mut s_mirror) = (vec![0.0; TILE * TILE], vec![0.0; PADDED * TILE]);
-            let (mut d, mut d_mirror) = (vec![0.0; TILE * TILE], vec![0.0; PADDED * TILE]);
-            self.weigh_pair(&near, rows.clone(), columns.clone(), &mut s, &mut s_mirror);
-            self.weigh_pair(&far, rows.clone(), columns.clone(), &mut d, &mut d_mirror);
-            for a in 0..rows.len() {
-                for b in 0..columns.len() {
-                    let at = a * TILE + b;
-                    let (s, d) = (s[at] + s_mirror[b * PADDED + a], d[at] + d_mirror[b * PADDED + a]);
-                    tile[at] = E::narrow(tile[at].wide() + share * augment::merge(s, d, gram[at]));
+        z.fill(
+            #[inline(always)]
+            |rows, columns, tile| {
+                let mut gram = vec![0.0; TILE * TILE];
+                // Row-major by way of the transpose: faer 0.24's own row-major strided view swaps the strides.
+                let out = MatMut::from_column_major_slice_with_stride_mut(
+                    &mut gram,
+                    columns.len(),
+                    rows.len(),
+                    TILE,
+                )
+                .transpose_mut();
+                let (ours, theirs) =
+                    (v.subrows(rows.start, rows.len()), v.subrows(columns.start, columns.len()).transpose());
+                matmul(out, Accum::Replace, ours, theirs, y_scale, Par::Seq);
+                let (mut s, mut s_mirror) = (vec![0.0; TILE * TILE], vec![0.0; PADDED * TILE]);
+                let (mut d, mut d_mirror) = (vec![0.0; TILE * TILE], vec![0.0; PADDED * TILE]);
+                self.weigh_pair(&near, rows.clone(), columns.clone(), &mut s, &mut s_mirror);
+                self.weigh_pair(&far, rows.clone(), columns.clone(), &mut d, &mut d_mirror);
+                for a in 0..rows.len() {
+                    for b in 0..columns.len() {
+                        let at = a * TILE + b;
+                        let (s, d) = (s[at] + s_mirror[b * PADDED + a], d[at] + d_mirror[b * PADDED + a]);
+                        tile[at] = E::narrow(tile[at].wide() + share * augment::merge(s, d, gram[at]));
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 
     fn edges(&self, weights: &[f64]) -> SparseRows {

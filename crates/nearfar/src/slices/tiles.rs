@@ -74,10 +74,12 @@ impl<E: Entry> SymmetricTiles<E> {
     ) {
         let (n, places) = (self.n, self.places());
         let span = |block: usize| block * TILE..((block + 1) * TILE).min(n);
-        self.values
-            .par_chunks_exact_mut(AREA)
-            .zip(places)
-            .for_each(|(tile, (i, j))| vectorized(|| fill(span(i), span(j), tile)));
+        self.values.par_chunks_exact_mut(AREA).zip(places).for_each(|(tile, (i, j))| {
+            vectorized(
+                #[inline(always)]
+                || fill(span(i), span(j), tile),
+            )
+        });
     }
 
     /// Sum of all rows.
@@ -94,11 +96,14 @@ impl<E: Entry> SymmetricTiles<E> {
             .into_par_iter()
             .map(|(bi, bj)| {
                 let (h, w, tile) = (self.height(bi), self.height(bj), self.tile(bi, bj));
-                let sum: f64 = vectorized(|| {
-                    (0..h)
-                        .map(|i| tile[i * TILE..][..w].iter().map(|t| t.wide() * t.wide()).sum::<f64>())
-                        .sum()
-                });
+                let sum: f64 = vectorized(
+                    #[inline(always)]
+                    || {
+                        (0..h)
+                            .map(|i| tile[i * TILE..][..w].iter().map(|t| t.wide() * t.wide()).sum::<f64>())
+                            .sum()
+                    },
+                );
                 if bi == bj { sum } else { 2.0 * sum }
             })
             .collect();
@@ -118,14 +123,17 @@ impl<E: Entry> SymmetricTiles<E> {
             let (low, high) = (low as usize, high as usize + 1);
             let (tile, rows) = (self.tile(*bi, *bj), &d[bi * TILE..]);
             let columns = &narrow[bj * TILE + low..bj * TILE + high];
-            let sum: f64 = vectorized(|| {
-                let mut sum = 0.0;
-                for &i in &support[*bi] {
-                    let i = i as usize;
-                    sum += rows[i] * E::short_dot(&tile[i * TILE + low..i * TILE + high], columns);
-                }
-                sum
-            });
+            let sum: f64 = vectorized(
+                #[inline(always)]
+                || {
+                    let mut sum = 0.0;
+                    for &i in &support[*bi] {
+                        let i = i as usize;
+                        sum += rows[i] * E::short_dot(&tile[i * TILE + low..i * TILE + high], columns);
+                    }
+                    sum
+                },
+            );
             if bi == bj { sum } else { 2.0 * sum }
         };
         let busy: Vec<(usize, usize)> = self
@@ -150,7 +158,10 @@ impl<E: Entry> SymmetricTiles<E> {
         }
         let block_product = |block: usize| {
             let mut acc = vec![0.0; r * TILE]; // acc[c * TILE + i]
-            vectorized(|| self.times_sparse_block(factor, block, &mut acc));
+            vectorized(
+                #[inline(always)]
+                || self.times_sparse_block(factor, block, &mut acc),
+            );
             acc
         };
         let blocks: Vec<Vec<f64>> = if n * factor.n_nonzero() < PARALLEL_WORK {

@@ -276,7 +276,8 @@ impl<'a> Solver<'a> {
     /// Keep the best Ritz vectors and the next block.
     fn restart(&mut self, theta: &[f64], y: MatRef<'_, f64>) {
         let n = self.n;
-        let keep = self.k + (self.width - self.k) / 2;
+        // Whole blocks, so that the basis fills up exactly before the next restart.
+        let keep = (self.k + (self.width - self.k) / 2) / self.block * self.block;
         let keep = keep.min(self.width - self.block).min(self.done);
         rotate(&mut self.q[..n * self.done], y.subcols(0, keep), n);
         self.q.copy_within(n * self.done..n * (self.done + self.block), n * keep);

@@ -32,14 +32,22 @@ pub(crate) fn read(bytes: Vec<u8>, format: Format, options: &LoadOptions) -> Res
     let limit = Unpacked::new(bytes.len() as u64, options.max_bytes);
     let attempt = || match format {
         Format::Parquet => read_parquet(Bytes::from(bytes), limit, options),
-        _ => read_ipc(bytes, limit, options),
+        _ => read_ipc(&bytes, limit, options),
     };
     // Nothing that was half done is looked at again.
     catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|_| Err(damaged("its decoder gave up")))
 }
 
+/// What the Arrow crates complain of: damage, or a compression that is not built in.
 fn damaged(error: impl std::fmt::Display) -> LoadProblem {
-    LoadProblem::malformed("columns", format!("damaged ({error}); copy or make the file again"))
+    let text = error.to_string();
+    if text.contains("Disabled feature") || text.contains("requires the") {
+        return LoadProblem::Unsupported {
+            what: format!("this compression ({})", shorten(&text)),
+            advice: "write the file with snappy, gzip, lz4 or no compression".to_owned(),
+        };
+    }
+    LoadProblem::malformed("columns", format!("damaged ({text}); copy or make the file again"))
 }
 
 fn read_parquet(bytes: Bytes, mut limit: Unpacked, options: &LoadOptions) -> Result<Table, LoadProblem> {
@@ -54,17 +62,17 @@ fn read_parquet(bytes: Bytes, mut limit: Unpacked, options: &LoadOptions) -> Res
     plan.collect(reader)
 }
 
-fn read_ipc(bytes: Vec<u8>, mut limit: Unpacked, options: &LoadOptions) -> Result<Table, LoadProblem> {
+fn read_ipc(bytes: &[u8], mut limit: Unpacked, options: &LoadOptions) -> Result<Table, LoadProblem> {
     if !bytes.starts_with(b"ARROW1") {
         return Err(LoadProblem::malformed(
             "first bytes",
             "this is not an Arrow IPC file (streams and Feather 1 are not read); write it with write_feather",
         ));
     }
-    check::blocks(&bytes, &mut limit)?;
-    let schema = FileReader::try_new(Cursor::new(&bytes), None).map_err(damaged)?.schema();
+    check::blocks(bytes, &mut limit)?;
+    let schema = FileReader::try_new(Cursor::new(bytes), None).map_err(damaged)?.schema();
     let plan = Plan::new(&schema, options)?;
-    let reader = FileReader::try_new(Cursor::new(&bytes), Some(plan.kept.clone())).map_err(damaged)?;
+    let reader = FileReader::try_new(Cursor::new(bytes), Some(plan.kept.clone())).map_err(damaged)?;
     plan.collect(reader)
 }
 

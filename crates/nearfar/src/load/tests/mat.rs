@@ -25,7 +25,9 @@ fn matrix(name: &str, class: u32, shape: &[i32], parts: &[(u32, Vec<u8>)]) -> Ve
     } else {
         inner.extend(element(1, name.as_bytes()));
     }
-    parts.iter().for_each(|(kind, data)| inner.extend(element(*kind, data)));
+    for (kind, data) in parts {
+        inner.extend(element(*kind, data));
+    }
     element(14, &inner)
 }
 

@@ -207,7 +207,11 @@ fn tables_make_the_round_trip_through_csv() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_table() {
-    let text: String = (0..400_000).map(|i| format!("{}.5,{},{}\n", i, i % 7, -i)).collect();
+    use std::fmt::Write;
+    let mut text = String::new();
+    for i in 0..400_000 {
+        writeln!(text, "{i}.5,{},{}", i % 7, -i).unwrap();
+    }
     let in_pool = |threads: usize, text: &str| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| read(text))

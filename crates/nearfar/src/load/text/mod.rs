@@ -38,14 +38,14 @@ pub(crate) fn read(bytes: Vec<u8>, format: Format, options: &LoadOptions) -> Res
     }
     let plan = Plan { delimiter: dialect.delimiter, roles: &roles, names: dialect.names.as_deref() };
     let rows = parse(data, dialect.start, plan)?;
-    if rows.n_rows == 0 {
+    if rows.count == 0 {
         return Err(LoadProblem::Empty { what: "the file has a header and no rows".to_owned() });
     }
     Ok(table(rows, &dialect, &roles, auto_ids))
 }
 
 fn table(rows: Rows, dialect: &sniff::Dialect, roles: &[Role], auto_ids: bool) -> Table {
-    let n_samples = rows.n_rows;
+    let n_samples = rows.count;
     let n_features = roles.iter().filter(|role| **role == Role::Feature).count();
     let kept = |names: &Vec<String>| {
         let named = names.iter().zip(roles).filter(|(_, role)| **role == Role::Feature);

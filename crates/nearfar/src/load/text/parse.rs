@@ -24,7 +24,7 @@ pub(crate) struct Rows<'a> {
     pub(crate) values: Vec<f64>,
     pub(crate) truth: Vec<Cow<'a, [u8]>>,
     pub(crate) ids: Vec<Cow<'a, [u8]>>,
-    pub(crate) n_rows: usize,
+    pub(crate) count: usize,
 }
 
 /// How to read a row.
@@ -64,7 +64,7 @@ pub(crate) fn parse<'a>(data: &'a [u8], start: usize, plan: Plan) -> Result<Rows
         rows.values.append(&mut block.values);
         rows.truth.append(&mut block.truth);
         rows.ids.append(&mut block.ids);
-        rows.n_rows += block.n_rows;
+        rows.count += block.count;
     }
     Ok(rows)
 }
@@ -110,8 +110,8 @@ fn parse_block<'a>(data: &'a [u8], start: usize, end: usize, plan: Plan) -> Resu
             careful_row(&mut cells, plan.roles, &mut rows).map_err(|kind| Fault { at, kind })?;
             at = next;
         }
-        rows.n_rows += 1;
-        if rows.n_rows == 1 && at - start > 0 {
+        rows.count += 1;
+        if rows.count == 1 && at - start > 0 {
             // The first row tells how many there may be.
             rows.values.reserve((end - start) / (at - start) * n_features);
         }

@@ -126,8 +126,8 @@ impl<'a> Sample<'a> {
         let trailing = n_columns > 1
             && body.iter().all(|row| row.len() == n_columns && empty(row.last()))
             && names.as_ref().is_none_or(|names| names.last().is_some_and(String::is_empty));
-        if trailing {
-            names.iter_mut().for_each(|names| drop(names.pop()));
+        if let (true, Some(names)) = (trailing, &mut names) {
+            names.pop();
         }
         let row_names =
             n_columns > 1 && names.as_ref().is_some_and(|names| names.first().is_some_and(String::is_empty));
