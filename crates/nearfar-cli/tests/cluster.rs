@@ -17,9 +17,9 @@ fn labels_on_stdout_summary_on_stderr() {
     let output = nearfar(&here, &["cluster", "data.csv", "-k", "2", "--columns", "x,y"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let labels: Vec<String> = stdout(&output).lines().map(str::to_owned).collect();
-    assert_eq!(labels, (0..20).map(|i| (i % 2).to_string()).collect::<Vec<_>>());
+    assert_eq!(labels, (0..60).map(|i| (i % 2).to_string()).collect::<Vec<_>>());
     let summary = stderr(&output);
-    for word in ["20 points", "clusters", "10 10", "trusted", "converged", "agreement"] {
+    for word in ["60 points", "clusters", "30 30", "trusted", "converged", "agreement"] {
         assert!(summary.contains(word), "{word}: {summary}");
     }
     assert!(!summary.contains('\x1b'));
@@ -53,7 +53,7 @@ fn json_summary() {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["status"], "done");
     assert_eq!(json["scores"]["accuracy"], 1.0);
-    assert_eq!(json["labels"].as_array().unwrap().len(), 20);
+    assert_eq!(json["labels"].as_array().unwrap().len(), 60);
     assert!(output.stderr.is_empty(), "{}", stderr(&output));
 }
 
@@ -79,10 +79,10 @@ fn a_run_folder_runs_again() {
     if cfg!(feature = "parquet") {
         let again =
             succeed(&here, &["cluster", "runs/a/weights.parquet", "-k", "2", "--columns", "near,far"]);
-        assert_eq!(again.lines().count(), 20);
+        assert_eq!(again.lines().count(), 60);
     }
     let weights = std::fs::read_to_string(run.join("weights.csv")).unwrap();
-    assert!(weights.starts_with("rank,near,far\n0,") && weights.lines().count() == 21);
+    assert!(weights.starts_with("rank,near,far\n0,") && weights.lines().count() == 61);
     let again = succeed(&here, &["cluster", "--config", "runs/a/settings.toml", "--out-dir", "runs/b"]);
     assert!(again.is_empty());
     for name in ["labels.csv", "weights.csv", "trace.csv", "settings.toml", "factor.npy"] {
@@ -120,14 +120,14 @@ fn stdin_methods_and_presets() {
         &["--method", "phals", "--starts", "2"],
         &["--method", "aosymnmf", "--absolute-alpha", "--alpha", "0.01"],
         &["--no-dissimilarity", "--no-orthogonality", "--starts", "1"],
-        &["--metric", "cosine", "--scale", "minmax", "--precision", "single", "--reseed"],
-        &["--scale", "unit", "--starts", "3", "--start", "spectral", "--prune", "half", "--threads", "1"],
+        &["--metric", "cosine", "--scale", "standard", "--precision", "single", "--reseed"],
+        &["--scale", "minmax", "--starts", "3", "--start", "spectral", "--prune", "half", "--threads", "1"],
         &["--scale", "standard", "--neighbors", "4", "--memory", "1G", "--max-iter", "50", "--tol", "1e-3"],
     ] {
         let args = [&["cluster", "-", "-k", "2", "--columns", "x,y"], extra].concat();
         let output = nearfar_with_stdin(&here, &args, data.as_bytes());
         assert_eq!(output.status.code(), Some(0), "{extra:?}: {}", stderr(&output));
-        assert_eq!(stdout(&output).lines().count(), 20, "{extra:?}");
+        assert_eq!(stdout(&output).lines().count(), 60, "{extra:?}");
     }
 }
 
@@ -187,7 +187,7 @@ fn dry_run_and_plan() {
 fn warnings_say_what_to_do() {
     let here = folder("warnings");
     let mut text = "row,small,large\n".to_owned();
-    for i in 0..30 {
+    for i in 0..90 {
         text += &format!("{i},{},{}\n", 0.01 * f64::from(i % 3), 1e6 * f64::from(i % 5));
     }
     std::fs::write(here.join("data.csv"), text).unwrap();
@@ -203,7 +203,7 @@ fn warnings_say_what_to_do() {
 fn colour_only_where_wanted() {
     let here = folder("colour");
     std::fs::write(here.join("data.csv"), two_groups()).unwrap();
-    for args in [with(&["--no-color"]), vec!["--help", "--no-color"], vec!["demo", "--ascii", "--no-color"]] {
+    for args in [with(&["--no-color"]), vec!["--help", "--no-color"], vec!["make", "--list", "--no-color"]] {
         let output = command(&here, &args).env("CLICOLOR_FORCE", "1").output().unwrap();
         assert!(output.status.success());
         assert!(!stdout(&output).contains('\x1b') && !stderr(&output).contains('\x1b'), "{args:?}");

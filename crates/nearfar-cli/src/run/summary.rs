@@ -129,8 +129,9 @@ impl Summary {
 
     /// A few lines for people.
     pub(crate) fn print(&self, model: &Model, paint: Paint, verbose: bool) {
-        let line =
-            |name: &str, text: String| say(format_args!("{} {text}", paint.strong(format!("{name:<10}"))));
+        let line = |name: &str, text: String| {
+            say(format_args!("{} {}", paint.strong(format!("{name:<10}")), wrapped(&text)));
+        };
         let shape =
             if self.n_features == 0 { "pairs".to_owned() } else { format!("{} features", self.n_features) };
         line("data", format!("{}: {} points, {shape} ({})", self.input, self.n_samples, self.source));
