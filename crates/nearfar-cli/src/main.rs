@@ -3,6 +3,8 @@
 //! Flags are defined once, in `flags`, and give parsing, help, completions, the man page and the keys of `--config`.
 //! `commands` holds one file per command; what they share stands beside them.
 
+#![allow(clippy::format_push_string, reason = "the texts built here are a screen long at most")]
+
 mod commands;
 mod exit;
 mod flags;

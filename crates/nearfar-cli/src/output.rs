@@ -110,7 +110,7 @@ pub(crate) fn write_labels(
             .zip(labels)
             .try_for_each(|(id, label)| writeln!(out, "{}\t{label}", id.replace(['\t', '\n', '\r'], " "))),
         (LabelFormat::Npy, _) => {
-            let labels: Vec<i64> = labels.iter().map(|&label| label as i64).collect();
+            let labels: Vec<i64> = labels.iter().copied().map(whole).collect();
             nearfar::load::write_npy(&mut out, &[labels.len()], &labels)
         }
         (LabelFormat::Json, None) => {
@@ -126,6 +126,11 @@ pub(crate) fn write_labels(
 
 fn write_lines(out: &mut dyn Write, labels: &[usize]) -> std::io::Result<()> {
     labels.iter().try_for_each(|label| writeln!(out, "{label}"))
+}
+
+/// A label as NumPy and Arrow like it.
+pub(crate) fn whole(label: usize) -> i64 {
+    i64::try_from(label).unwrap_or(i64::MAX)
 }
 
 /// A CSV cell, in quotes when it needs them.

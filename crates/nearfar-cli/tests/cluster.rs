@@ -1,5 +1,7 @@
 //! `nearfar cluster`, where all is well.
 
+#![allow(clippy::format_collect, clippy::format_push_string, reason = "small texts")]
+
 mod common;
 
 use common::{command, folder, nearfar, nearfar_with_stdin, stderr, stdout, succeed, two_groups};
@@ -89,13 +91,16 @@ fn a_run_folder_runs_again() {
         let read = |run: &str| std::fs::read(here.join(run).join(name)).unwrap();
         assert!(read("runs/a") == read("runs/b"), "{name}");
     }
-    let output = nearfar(
-        &here,
-        &["cluster", "--config", "runs/a/settings.toml", "--seed", "9", "--mu", "0.5", "--json"],
-    );
+    let flags = ["--seed", "9", "--mu", "0.5", "--eta", "0.2", "--json"];
+    let output = nearfar(&here, &[&["cluster", "--config", "runs/a/settings.toml"], &flags[..]].concat());
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((json["settings"]["seed"].as_u64(), json["settings"]["starts"].as_u64()), (Some(9), Some(4)));
-    assert_eq!(json["settings"]["lsdg"]["density"]["mu"]["mu"], 0.5);
+    assert_eq!(json["settings"]["lsdg"]["density"]["mu"], serde_json::json!({"mu": 0.5, "eta": 0.2}));
+    let flags = ["--preset", "paper", "--alpha", "0.2", "--json"];
+    let output = nearfar(&here, &[&["cluster", "--config", "runs/a/settings.toml"], &flags[..]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["settings"]["starts"], 1);
+    assert_eq!(json["settings"]["lsdg"]["alpha"]["absolute"], 0.2);
 }
 
 #[test]

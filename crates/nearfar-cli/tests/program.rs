@@ -119,6 +119,7 @@ fn demo_fits_the_screen() {
             text.contains("k-means") && text.contains("rank") && text.contains("nearfar cluster"),
             "{text}"
         );
+        assert_eq!(text.is_ascii(), args.len() == 2);
     }
     assert!(clock.elapsed() < Duration::from_secs(60));
 }

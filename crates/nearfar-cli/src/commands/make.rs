@@ -7,7 +7,7 @@ use nearfar::load::{NpzWriter, write_npy};
 
 use crate::exit::{Failure, Outcome};
 use crate::flags::MakeArgs;
-use crate::output::{check_file, quoted, write_file, write_stdout};
+use crate::output::{check_file, quoted, whole, write_file, write_stdout};
 
 pub(crate) fn run(args: &MakeArgs) -> Outcome {
     let Some(name) = args.kind.as_deref().filter(|_| !args.list) else {
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &MakeArgs) -> Outcome {
 fn write_npz(out: &mut dyn Write, made: &Generated) -> std::io::Result<()> {
     let mut npz = NpzWriter::new(out);
     npz.add("X", &[made.n_samples, made.n_features], &made.data)?;
-    let truth: Vec<i64> = made.truth.iter().map(|&class| class as i64).collect();
+    let truth: Vec<i64> = made.truth.iter().copied().map(whole).collect();
     npz.add("y", &[truth.len()], &truth)?;
     npz.finish().map(drop)
 }

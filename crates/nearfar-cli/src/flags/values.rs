@@ -131,8 +131,8 @@ impl FromStr for Size {
         let letter = lower.strip_suffix("ib").or_else(|| lower.strip_suffix('b')).unwrap_or(&lower);
         let power = ["", "k", "m", "g", "t"].iter().position(|known| *known == letter).ok_or_else(wrong)?;
         let number: f64 = number.trim().parse().map_err(|_| wrong())?;
-        let bytes = number * 1024_f64.powi(power as i32);
-        if !(bytes >= 1.0 && bytes < 1e18) {
+        let bytes = number * (1_u64 << (10 * power)) as f64;
+        if !(1.0..1e18).contains(&bytes) {
             return Err(wrong());
         }
         Ok(Self { bytes: bytes as u64, text: trimmed.to_owned() })

@@ -1,6 +1,7 @@
 //! The data of a run: read, rescaled, and looked at for what commonly spoils a result.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -136,14 +137,18 @@ impl Data {
 
     fn copies(&self) -> Option<Note> {
         let (n, samples) = (self.table.n_samples, self.table.samples());
-        let mut seen: HashMap<Vec<u64>, ()> = HashMap::new();
+        let mut seen: HashMap<u64, usize> = HashMap::new();
         let mut row = vec![0.0; self.table.n_features];
+        let mut other = row.clone();
         let mut copies = 0;
         for i in 0..n {
             samples.copy_row(i, &mut row);
+            let mut hasher = DefaultHasher::new();
             // −0 and 0 are one value.
-            let key = row.iter().map(|x| (x + 0.0).to_bits()).collect();
-            copies += usize::from(seen.insert(key, ()).is_some());
+            row.iter().for_each(|x| hasher.write_u64((x + 0.0).to_bits()));
+            let first = *seen.entry(hasher.finish()).or_insert(i);
+            samples.copy_row(first, &mut other);
+            copies += usize::from(first != i && row == other);
         }
         (copies as f64 > MANY_COPIES * n as f64).then(|| {
             let text = format!(

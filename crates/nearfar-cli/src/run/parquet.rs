@@ -7,6 +7,7 @@ use nearfar::Model;
 use parquet::arrow::ArrowWriter;
 
 use crate::exit::{Failure, Outcome};
+use crate::output::whole;
 
 /// Hand each table, as the bytes of a Parquet file, to `put`.
 pub(crate) fn save(model: &Model, ids: Option<&[String]>, put: impl Fn(&str, &[u8]) -> Outcome) -> Outcome {
@@ -47,7 +48,7 @@ pub(crate) fn save(model: &Model, ids: Option<&[String]>, put: impl Fn(&str, &[u
 }
 
 fn integers(values: impl Iterator<Item = usize>) -> ArrayRef {
-    Arc::new(values.map(|value| value as i64).collect::<Int64Array>())
+    Arc::new(values.map(whole).collect::<Int64Array>())
 }
 
 fn floats(values: impl Iterator<Item = f64>) -> ArrayRef {

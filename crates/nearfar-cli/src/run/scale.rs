@@ -82,9 +82,13 @@ fn of_columns(row: &mut [f64], spreads: &[Spread], frame: impl Fn(&Spread) -> (f
 fn to_length_one(row: &mut [f64]) {
     let largest = row.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     if largest > 0.0 {
-        row.iter_mut().for_each(|x| *x /= largest);
+        for x in &mut *row {
+            *x /= largest;
+        }
         let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-        row.iter_mut().for_each(|x| *x /= norm);
+        for x in row {
+            *x /= norm;
+        }
     }
 }
 

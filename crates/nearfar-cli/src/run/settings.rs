@@ -13,18 +13,7 @@ use crate::flags::{
     ClusterArgs, LearnArgs, MethodName, MetricName, PrecisionName, PresetName, Prune, StartName,
 };
 
-/// Keys that push each other out: a flag on the left removes those on the right from the file.
-const RIVALS: [(&str, &[&str]); 7] = [
-    ("header", &["no-header"]),
-    ("no-header", &["header"]),
-    ("relative-alpha", &["absolute-alpha"]),
-    ("absolute-alpha", &["relative-alpha"]),
-    ("neighbors", &["mu", "eta"]),
-    ("mu", &["neighbors", "eta"]),
-    ("eta", &["neighbors"]),
-];
-
-/// Keys that `preset` decides: a preset named as a flag wins over all of them in the file.
+/// Keys that a preset decides.
 const OF_PRESET: [&str; 10] = [
     "neighbors",
     "alpha",
@@ -38,6 +27,18 @@ const OF_PRESET: [&str; 10] = [
     "prune",
 ];
 
+/// Keys that push each other out: a flag on the left removes those on the right from the file.
+const RIVALS: [(&str, &[&str]); 8] = [
+    ("preset", &OF_PRESET),
+    ("header", &["no-header"]),
+    ("no-header", &["header"]),
+    ("relative-alpha", &["absolute-alpha"]),
+    ("absolute-alpha", &["relative-alpha"]),
+    ("neighbors", &["mu", "eta"]),
+    ("mu", &["neighbors", "eta"]),
+    ("eta", &["neighbors"]),
+];
+
 /// Flags over the file that `--config` names.
 pub(crate) fn merge(flags: ClusterArgs) -> Outcome<ClusterArgs> {
     let Some(path) = flags.output.config.clone() else { return Ok(flags) };
@@ -48,23 +49,16 @@ pub(crate) fn merge(flags: ClusterArgs) -> Outcome<ClusterArgs> {
         Failure::wrong(format!("{name}: not TOML: {}", error.to_string().trim_end()))
     })?;
     check_keys(&table, &path)?;
-    let given = match Value::try_from(&flags) {
+    let mut given = match Value::try_from(&flags) {
         Ok(Value::Table(given)) => given,
         _ => Table::new(),
     };
-    for (key, value) in given {
-        // A switch that is off was not given.
-        if value == Value::Boolean(false) {
-            continue;
-        }
-        for (_, rivals) in RIVALS.iter().filter(|(winner, _)| *winner == key) {
-            rivals.iter().for_each(|rival| drop(table.remove(*rival)));
-        }
-        if key == "preset" {
-            OF_PRESET.iter().for_each(|rival| drop(table.remove(*rival)));
-        }
-        table.insert(key, value);
+    // A switch that is off was not given.
+    given.retain(|_, value| *value != Value::Boolean(false));
+    for (_, rivals) in RIVALS.iter().filter(|(winner, _)| given.contains_key(*winner)) {
+        table.retain(|key, _| !rivals.contains(&key));
     }
+    table.extend(given);
     let mut merged: ClusterArgs = Value::Table(table).try_into().map_err(|error: toml::de::Error| {
         Failure::wrong(format!("{name}: {}", error.to_string().trim_end()))
     })?;

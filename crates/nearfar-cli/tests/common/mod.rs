@@ -1,5 +1,6 @@
 //! Running the program as a user would.
 #![allow(dead_code, reason = "every test file uses a part of it")]
+#![allow(clippy::format_push_string, reason = "small texts")]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
