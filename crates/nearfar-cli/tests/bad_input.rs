@@ -341,6 +341,20 @@ fn odd_data() {
     check_all(&odd());
 }
 
+/// Data with a plain answer for which the default settings end in a factor of zero; in single precision, where the
+/// affinities between the groups are exactly 0, the first one works.
+#[test]
+#[ignore = "the learner collapses on small, well separated data in double precision"]
+fn small_separate_groups() {
+    let ten: String = (0..20).map(|i| format!("{},{}\n", i % 2 * 100 + i, i * i % 7)).collect();
+    let even: String = (0..20).map(|i| format!("{i},7\n")).collect();
+    check_all(&[
+        works("two groups of ten", csv(ten), "d.csv -k 2", 20),
+        works("evenly spaced line", csv(even), "d.csv -k 2", 20),
+        works("twelve points, alpha = 0", good(), "d.csv -k 2 --alpha 0", 12),
+    ]);
+}
+
 #[test]
 fn there_are_many_cases() {
     let all = [files(), flags(), odd()].concat_names();

@@ -73,17 +73,15 @@ fn report(trials: &[Trial; 2], total: f64, paint: Paint, unicode: bool) -> Strin
         let _ = writeln!(text, "{}", paint.strong(&trial.title));
         let _ = writeln!(text, "{}\n", paint.dim(trial.about));
         let _ = writeln!(text, "  {:<22}{:>8}{:>8}{:>8}{:>12}", "", "ACC", "NMI", "ARI", "time");
-        let best = trial.rows.iter().map(|row| row.1.accuracy).fold(0.0, f64::max);
+        let columns: [fn(&Scores) -> f64; 3] = [|s| s.accuracy, |s| s.nmi, |s| s.ari];
         for (name, scores, seconds) in &trial.rows {
-            let line = format!(
-                "  {name:<22}{:>8.3}{:>8.3}{:>8.3}{:>12}",
-                scores.accuracy,
-                scores.nmi,
-                scores.ari,
-                time(*seconds)
-            );
-            let line = if scores.accuracy == best { paint.near(line) } else { line };
-            let _ = writeln!(text, "{line}");
+            let _ = write!(text, "  {name:<22}");
+            for column in columns {
+                let cell = format!("{:>8.3}", column(scores));
+                let best = trial.rows.iter().all(|row| column(&row.1) <= column(scores));
+                text += &if best { paint.near(cell) } else { cell };
+            }
+            let _ = writeln!(text, "{:>12}", time(*seconds));
         }
         text.push('\n');
     }

@@ -11,7 +11,7 @@ use super::values::{Delimiter, InputKind, MetricName, Scale};
 #[serde(default, rename_all = "kebab-case")]
 pub(crate) struct InputArgs {
     /// File of points, one per row (CSV, TSV, text, NPY, NPZ, MAT, Parquet, Arrow; .gz text too); - reads stdin
-    #[arg(value_name = "INPUT", help_heading = "Arguments", display_order = 0)]
+    #[arg(value_name = "INPUT", help_heading = None::<&str>)]
     pub(crate) input: Option<String>,
     /// What INPUT holds [default: samples]
     #[arg(long, value_enum, value_name = "KIND")]

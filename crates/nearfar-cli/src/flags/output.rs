@@ -16,8 +16,8 @@ pub(crate) struct OutputArgs {
     /// Write the labels to this file instead of stdout (.csv, .txt, .npy or .json)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Keep everything in this folder: labels, weights, factor, membership, embedding, trace, members, summary,
-    /// settings
+    /// Keep everything in this folder instead: labels, weights, factor, membership, embedding, trace, members,
+    /// summary, settings
     #[arg(long, value_name = "DIR")]
     pub(crate) out_dir: Option<PathBuf>,
     /// Write a learnt graph as an edge list (CSV: i, j, value; every pair once)

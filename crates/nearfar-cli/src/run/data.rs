@@ -145,7 +145,9 @@ impl Data {
             samples.copy_row(i, &mut row);
             let mut hasher = DefaultHasher::new();
             // −0 and 0 are one value.
-            row.iter().for_each(|x| hasher.write_u64((x + 0.0).to_bits()));
+            for x in &row {
+                hasher.write_u64((x + 0.0).to_bits());
+            }
             let first = *seen.entry(hasher.finish()).or_insert(i);
             samples.copy_row(first, &mut other);
             copies += usize::from(first != i && row == other);
