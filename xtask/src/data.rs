@@ -20,7 +20,6 @@ pub(crate) const EIGHT: [(&str, f64, f64); 8] = [
 
 /// One dataset with its classes.
 pub(crate) struct Dataset {
-    pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) x: Vec<f64>,
     pub(crate) truth: Vec<usize>,
@@ -41,7 +40,7 @@ impl Dataset {
         let (n, m) = (x.shape[0], x.shape[1]);
         let truth: Vec<usize> = array("y")?.to_f64().iter().map(|y| *y as usize).collect();
         let classes = truth.iter().max().map_or(0, |y| y + 1);
-        Ok(Self { name: name.into(), path, x: x.to_f64(), truth, n, m, classes })
+        Ok(Self { path, x: x.to_f64(), truth, n, m, classes })
     }
 
     pub(crate) fn samples(&self) -> Samples<'_> {

@@ -1,12 +1,19 @@
 //! Development tasks of nearfar: the long measurements, one named command each.
 
+mod clock;
 mod data;
+mod growth;
+mod limit;
+mod mt19937;
+mod reference;
 mod study;
+mod table;
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use nearfar::Precision;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about)]
@@ -17,6 +24,56 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Time every stage beside the NumPy port, same data, start and threads, and print ratios.
+    BenchReference {
+        /// Datasets to run.
+        #[arg(default_values = ["orl", "coil20", "mnist-2000"])]
+        names: Vec<String>,
+        /// Folder with the datasets.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+        /// Folder with bench_reference.py and oracle.py.
+        #[arg(long, default_value = "../shared/reference")]
+        reference: PathBuf,
+        /// A Python with numpy and scipy.
+        #[arg(long, default_value = "python3")]
+        python: String,
+        /// Threads of both programs.
+        #[arg(long, default_value_t = 1)]
+        threads: usize,
+    },
+    /// ACC and NMI of presets, default and baselines on the eight datasets (docs/results.md).
+    Table {
+        /// Datasets; all eight when none is named.
+        names: Vec<String>,
+        /// Folder with the datasets.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+        /// Seeds per cell.
+        #[arg(long, default_value_t = 20)]
+        starts: u64,
+    },
+    /// Time per stage at n = 1k, 2k, … and the fitted exponent.
+    BenchGrowth {
+        /// Largest n.
+        #[arg(long, default_value_t = 16_000)]
+        largest: usize,
+        /// Threads; all cores when not given.
+        #[arg(long)]
+        threads: Option<usize>,
+    },
+    /// One large exact run: time, peak memory, plan.
+    BenchLarge {
+        /// Points.
+        #[arg(long, default_value_t = 20_000)]
+        points: usize,
+        /// Double instead of single precision.
+        #[arg(long)]
+        double: bool,
+        /// Threads; all cores when not given.
+        #[arg(long)]
+        threads: Option<usize>,
+    },
     /// Compare variants of the default settings over the eight datasets (docs/defaults.md).
     Study {
         /// Folder with the datasets.
@@ -33,6 +90,14 @@ enum Task {
 
 fn main() -> Result<()> {
     match Cli::parse().task {
+        Task::BenchReference { names, data, reference, python, threads } => {
+            reference::bench(&data, &reference, &python, &names, threads)
+        }
+        Task::Table { names, data, starts } => table::run(&data, starts, &names),
+        Task::BenchGrowth { largest, threads } => growth::growth(largest, threads),
+        Task::BenchLarge { points, double, threads } => {
+            growth::large(points, if double { Precision::Double } else { Precision::Single }, threads)
+        }
         Task::Study { data, repeats, only } => study::run(&data, repeats, &only),
     }
 }

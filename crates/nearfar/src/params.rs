@@ -62,12 +62,12 @@ pub enum Starts {
 #[serde(rename_all = "lowercase")]
 pub enum Pruning {
     /// All.
-    None,
-    /// The better half by normalised cut on the starting graph.
-    Half,
-    /// The better three quarters.
     #[default]
+    None,
+    /// The better three quarters by normalised cut on the starting graph.
     Quarter,
+    /// The better half.
+    Half,
 }
 
 /// Settings of a run; nothing is judged before [`check`](Self::check), which every run calls first.
@@ -136,7 +136,7 @@ impl Params {
             start: if scale_free { Starts::Both } else { Starts::Random },
             spread_neighbors: scale_free,
             orthogonal_start: scale_free,
-            pruning: if scale_free { Pruning::Quarter } else { Pruning::None },
+            pruning: Pruning::None,
             stop: StopRule::default(),
             kmeans_restarts: 20,
             seed: 0,

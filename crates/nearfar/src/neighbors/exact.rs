@@ -9,7 +9,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::order::{RowOrder, RowScale};
+use super::order::{Doubt, RowOrder, RowScale};
 use super::{Metric, Neighborhoods, sigma_warnings};
 use crate::error::{DataError, Result};
 use crate::math::kernel::{Entry, distance2_lanes, norm2, vectorized};
@@ -32,19 +32,23 @@ pub(crate) fn rank<E: Entry>(
     let points = Points::prepare(samples, metric)?;
     let n = points.n;
     let mut values = vec![E::default(); n * n];
+    values.par_chunks_mut(BLOCK * n).enumerate().try_for_each(|(block, values)| {
+        go_on(observer, Stage::Neighbors)?;
+        points.measure_block(block * BLOCK, values);
+        Ok::<(), crate::Error>(())
+    })?;
+    mirror(&mut values, n);
     let mut rank = vec![0_u16; n * n];
+    let precise = points.precision::<E>();
     let scales: Result<Vec<Vec<RowScale>>> = values
         .par_chunks_mut(BLOCK * n)
         .zip(rank.par_chunks_mut(BLOCK * n))
         .enumerate()
         .map(|(block, (values, rank))| {
             go_on(observer, Stage::Neighbors)?;
-            let scales = points.rank_block(block * BLOCK, values, rank);
-            observer.notice(&Event::Progress {
-                stage: Stage::Neighbors,
-                done: scales.len() as u64,
-                total: n as u64,
-            });
+            let scales = points.rank_block(block * BLOCK, values, rank, precise);
+            let (done, total) = (scales.len() as u64, n as u64);
+            observer.notice(&Event::Progress { stage: Stage::Neighbors, done, total });
             Ok(scales)
         })
         .collect();
@@ -53,6 +57,25 @@ pub(crate) fn rank<E: Entry>(
     let replaced: Vec<bool> = scales.iter().map(|s| s.replaced).collect();
     let warnings = sigma_warnings(n, &mut sigma, &replaced);
     Ok(Neighborhoods { n, values, rank, sigma: Some(sigma), unit: points.unit, warnings })
+}
+
+/// Copy the upper triangle (by blocks of rows) to the lower one.
+fn mirror<E: Entry>(values: &mut [E], n: usize) {
+    for first in (BLOCK..n).step_by(BLOCK) {
+        let (above, rest) = values.split_at_mut(first * n);
+        let height = BLOCK.min(n - first);
+        rest[..height * n].par_chunks_mut(16 * n).enumerate().for_each(|(part, rows)| {
+            // Tile by tile, so that the columns read stay in cache.
+            for tile in (0..first).step_by(BLOCK) {
+                for (a, row) in rows.chunks_exact_mut(n).enumerate() {
+                    let i = first + part * 16 + a;
+                    for j in tile..tile + BLOCK {
+                        row[j] = above[j * n + i];
+                    }
+                }
+            }
+        });
+    }
 }
 
 /// How squared distances are computed.
@@ -128,37 +151,70 @@ impl Points {
         )
     }
 
-    /// Distances and ranks of the rows from `first` on, as many as `rank` holds.
-    fn rank_block<E: Entry>(&self, first: usize, values: &mut [E], rank: &mut [u16]) -> Vec<RowScale> {
-        let (n, height) = (self.n, rank.len() / self.n);
-        let mut squared = vec![0.0; height * n];
+    /// How near two stored values must be for their order to be in doubt; `None` when they are exact.
+    fn precision<E: Entry>(&self) -> Option<Doubt> {
+        let most = 4.0 * self.norms2.iter().copied().fold(0.0, f64::max);
+        match (&self.way, E::BYTES) {
+            (Way::Products { .. }, 8) => Some(Doubt::OfProducts),
+            (_, 8) => None,
+            (Way::Integers, _) if most < 2_f64.powi(24) => None,
+            _ => Some(Doubt::OfStorage),
+        }
+    }
+
+    /// Squared distances of the rows from `first` on to the points from `first` on.
+    fn measure_block<E: Entry>(&self, first: usize, values: &mut [E]) {
+        let (n, height) = (self.n, values.len() / self.n);
+        let width = n - first;
+        let mut squared = vec![0.0; height * width];
         match &self.way {
             Way::Differences { by_feature } => {
-                for (a, squared) in squared.chunks_exact_mut(n).enumerate() {
+                for (a, squared) in squared.chunks_exact_mut(width).enumerate() {
                     let x = self.row(first + a);
                     vectorized(
                         #[inline(always)]
-                        || squared_differences(x, by_feature, squared),
+                        || squared_differences(x, by_feature, n, first, squared),
                     );
                 }
             }
             Way::Integers => self.squared_by_products(&self.rows, first, &mut squared),
             Way::Products { centred } => self.squared_by_products(centred, first, &mut squared),
         }
-        let rounded = matches!(self.way, Way::Products { .. });
+        for (a, squared) in squared.chunks_exact(width).enumerate() {
+            for (value, squared) in values[a * n + first..(a + 1) * n].iter_mut().zip(squared) {
+                *value = E::narrow(*squared);
+            }
+            values[a * n + first + a] = E::default();
+        }
+    }
+
+    /// Ranks of the rows from `first` on, as many as `rank` holds.
+    fn rank_block<E: Entry>(
+        &self,
+        first: usize,
+        values: &mut [E],
+        rank: &mut [u16],
+        doubt: Option<Doubt>,
+    ) -> Vec<RowScale> {
+        let n = self.n;
         let mut order = RowOrder::default();
-        squared
+        let mut wide = vec![0.0; n];
+        values
             .chunks_exact_mut(n)
-            .zip(values.chunks_exact_mut(n))
             .zip(rank.chunks_exact_mut(n))
             .enumerate()
-            .map(|(a, ((squared, values), rank))| {
+            .map(|(a, (values, rank))| {
                 let i = first + a;
-                squared[i] = 0.0;
+                for (wide, value) in wide.iter_mut().zip(values.iter()) {
+                    *wide = value.wide();
+                }
                 let exact = |j: usize| self.distance2(i, j);
-                let scale = order.rank(i, squared, rounded.then_some(&exact as &dyn Fn(usize) -> f64), rank);
-                for (value, squared) in values.iter_mut().zip(squared.iter()) {
-                    *value = E::narrow(*squared);
+                let scale =
+                    order.rank(i, &mut wide, doubt.map(|d| (d, &exact as &dyn Fn(usize) -> f64)), rank);
+                if doubt.is_some() {
+                    for (value, wide) in values.iter_mut().zip(&wide) {
+                        *value = E::narrow(*wide);
+                    }
                 }
                 scale
             })
@@ -166,29 +222,31 @@ impl Points {
     }
 
     fn squared_by_products(&self, x: &[f64], first: usize, squared: &mut [f64]) {
-        let (n, m, height) = (self.n, self.m, squared.len() / self.n);
-        let all = MatRef::from_row_major_slice(x, n, m);
+        let (n, m, width) = (self.n, self.m, self.n - first);
+        let height = squared.len() / width;
+        let later = MatRef::from_row_major_slice(&x[first * m..n * m], width, m);
         let ours = MatRef::from_row_major_slice(&x[first * m..(first + height) * m], height, m);
-        let out = MatMut::from_row_major_slice_mut(squared, height, n);
-        matmul(out, Accum::Replace, ours, all.transpose(), -2.0, Par::Seq);
-        for (a, squared) in squared.chunks_exact_mut(n).enumerate() {
+        let out = MatMut::from_row_major_slice_mut(squared, height, width);
+        matmul(out, Accum::Replace, ours, later.transpose(), -2.0, Par::Seq);
+        let rounded = matches!(self.way, Way::Products { .. });
+        for (a, squared) in squared.chunks_exact_mut(width).enumerate() {
             let i = first + a;
-            let own = self.norms2[i];
+            let (own, norms2) = (self.norms2[i], &self.norms2[first..]);
             let mut close = false;
             vectorized(
                 #[inline(always)]
                 || {
-                    for (value, norm) in squared.iter_mut().zip(&self.norms2) {
+                    for (value, norm) in squared.iter_mut().zip(norms2) {
                         let size = own + norm;
                         *value = (*value + size).max(0.0);
                         close |= *value < 1e-3 * size;
                     }
                 },
             );
-            if close && matches!(self.way, Way::Products { .. }) {
-                for j in 0..n {
-                    if squared[j] < 1e-3 * (own + self.norms2[j]) {
-                        squared[j] = self.distance2(i, j);
+            if close && rounded {
+                for (j, (value, norm)) in squared.iter_mut().zip(norms2).enumerate() {
+                    if *value < 1e-3 * (own + norm) {
+                        *value = self.distance2(i, first + j);
                     }
                 }
             }
@@ -196,12 +254,11 @@ impl Points {
     }
 }
 
-/// squared[j] = Σ_f (x[f] − by_feature[f, j])².
+/// squared[j] = Σ_f (x[f] − by_feature[f, first + j])².
 #[inline(always)]
-fn squared_differences(x: &[f64], by_feature: &[f64], squared: &mut [f64]) {
-    let n = squared.len();
+fn squared_differences(x: &[f64], by_feature: &[f64], n: usize, first: usize, squared: &mut [f64]) {
     for (x, feature) in x.iter().zip(by_feature.chunks_exact(n)) {
-        for (squared, y) in squared.iter_mut().zip(feature) {
+        for (squared, y) in squared.iter_mut().zip(&feature[first..]) {
             let d = x - y;
             *squared += d * d;
         }

@@ -5,6 +5,28 @@ use super::SIGMA_NEIGHBOR;
 /// Low bits of a sorting key that hold the index; the high bits hold the leading bits of the value.
 const INDEX_BITS: u64 = 0xFFFF;
 
+/// Why the order of two close values may be wrong.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Doubt {
+    /// Double precision, computed by products: good to 48 leading bits.
+    OfProducts,
+    /// Stored in single precision: good to 24 leading bits.
+    OfStorage,
+}
+
+impl Doubt {
+    /// How far apart (as keys) two values in doubt can be.
+    fn step(self) -> u64 {
+        match self {
+            Self::OfProducts => INDEX_BITS + 1,
+            Self::OfStorage => 1 << 30,
+        }
+    }
+}
+
+/// Recomputes the value of a point exactly.
+pub(super) type Exact<'a> = Option<(Doubt, &'a dyn Fn(usize) -> f64)>;
+
 /// Scratch and results of sorting rows.
 #[derive(Default)]
 pub(super) struct RowOrder {
@@ -27,7 +49,7 @@ impl RowOrder {
         &mut self,
         i: usize,
         values: &mut [f64],
-        exact: Option<&dyn Fn(usize) -> f64>,
+        exact: Exact<'_>,
         rank: &mut [u16],
     ) -> RowScale {
         let n = values.len();
@@ -59,8 +81,8 @@ impl RowOrder {
 
     /// Keys carry only the leading bits: put runs that agree in them (or differ in the last one, which
     /// rounding may have decided) into the order of the full values.
-    fn settle_runs(&mut self, values: &mut [f64], exact: Option<&dyn Fn(usize) -> f64>) {
-        let step = if exact.is_some() { INDEX_BITS + 1 } else { 0 };
+    fn settle_runs(&mut self, values: &mut [f64], exact: Exact<'_>) {
+        let step = exact.map_or(0, |(doubt, _)| doubt.step());
         let mut start = 0;
         while start < self.keys.len() {
             let mut end = start + 1;
@@ -71,7 +93,7 @@ impl RowOrder {
             }
             if end - start > 1 {
                 let run = &mut self.keys[start..end];
-                if let Some(exact) = exact {
+                if let Some((_, exact)) = exact {
                     for key in run.iter() {
                         let j = (key & INDEX_BITS) as usize;
                         values[j] = exact(j);
@@ -127,7 +149,7 @@ mod tests {
         let truth = [0.0, 1.0, 1.0 + 1e-14, 5.0];
         let mut noisy = [0.0, 1.0 + 2e-14, 1.0, 5.0];
         let mut rank = [9; 4];
-        RowOrder::default().rank(0, &mut noisy, Some(&|j| truth[j]), &mut rank);
+        RowOrder::default().rank(0, &mut noisy, Some((Doubt::OfProducts, &|j| truth[j])), &mut rank);
         assert_eq!(rank, [0, 1, 2, 3]);
         assert_eq!(noisy[1..3], truth[1..3]);
     }

@@ -13,6 +13,9 @@ use crate::observe::{Observer, Stage};
 use crate::slices::Graph;
 use eigen::{Eigen, EigenParams, Operator, largest};
 
+/// Residual at which eigenvectors are good enough to label rows by: their own error is about this over the gap.
+pub const EIGEN_TOLERANCE: f64 = 1e-8;
+
 /// N^-½ Z N^-½ of a graph, as an operator.
 #[derive(Debug)]
 pub struct Normalized<'a, G> {
@@ -70,7 +73,7 @@ pub(crate) fn eigenvectors<G: Graph>(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Eigen> {
-    let params = EigenParams { seed, ..EigenParams::default() };
+    let params = EigenParams { seed, tolerance: EIGEN_TOLERANCE, ..EigenParams::default() };
     largest(&Normalized::new(graph), r + 1, &params, &|| observer.cancelled())
         .ok_or(Error::Cancelled { stage: Stage::Spectral.name() })
 }

@@ -1,0 +1,143 @@
+//! `nearfar cluster`: points in, labels out.
+
+use std::sync::PoisonError;
+use std::time::Instant;
+
+use nearfar::{Error, Model, Params, Plan};
+
+use super::plan::{print_plan, print_plan_json};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::flags::{ClusterArgs, GraphKind, OutputArgs};
+use crate::interrupt::{self, Phase};
+use crate::output::{LabelFormat, check_file, check_folder, write_file, write_labels, write_stdout};
+use crate::paint::{Paint, say};
+use crate::run::data::Data;
+use crate::run::folder::{Folder, export_graph};
+use crate::run::settings;
+use crate::run::summary::Summary;
+use crate::run::watch::Watch;
+
+pub(crate) fn run(flags: ClusterArgs) -> Outcome {
+    let clock = Instant::now();
+    let args = settings::merge(flags)?;
+    let params = settings::params(&args.learn)?;
+    check_outputs(&args)?;
+    interrupt::listen();
+    let data = Data::read(&args.input)?;
+    let settings = settings::resolved(&args, &params);
+    let (input, output) = (data.input()?, &args.output);
+    let plan = plan(&data, &params, output)?;
+    if output.dry_run {
+        return if output.json { print_plan_json(&plan) } else { print_plan(&plan, data.table.n_samples) };
+    }
+    let watch = Watch::new(output);
+    keep_what_there_is(output, &watch, &settings);
+    interrupt::enter(Phase::Running);
+    let fitted = nearfar::fit_observed(&input, &params, &watch);
+    if let Err(Error::Cancelled { .. }) = fitted {
+        interrupt::say_last_words();
+        return Err(Failure::silent(Exit::Interrupted));
+    }
+    interrupt::enter(Phase::Writing);
+    let model = fitted?;
+    let mut summary = Summary::new(&data, &model, clock.elapsed().as_secs_f64());
+    write(&args, &data, &model, &mut summary, &settings)?;
+    let paint = Paint::for_stderr(output.no_color);
+    if !output.quiet && !output.json {
+        summary.print(&model, paint, output.verbose);
+    }
+    if output.strict && !summary.warnings.is_empty() {
+        let message = format!("{} warnings under --strict", summary.warnings.len());
+        if output.quiet || output.json {
+            summary.print_warnings(paint);
+        }
+        return Err(Failure { exit: Exit::Strict, message });
+    }
+    Ok(())
+}
+
+/// Complain about places that cannot be written before the work, not after it.
+fn check_outputs(args: &ClusterArgs) -> Outcome {
+    let (input, output) = (args.input.input.as_deref(), &args.output);
+    if let Some(path) = &output.output {
+        LabelFormat::of(path)?;
+        check_file(path, input)?;
+    }
+    if let Some(path) = &output.export_graph {
+        check_file(path, input)?;
+        if output.output.as_ref() == Some(path) {
+            return Err(Failure::wrong("-o and --export-graph name one file; choose two names"));
+        }
+    }
+    output.out_dir.as_deref().map_or(Ok(()), check_folder)
+}
+
+/// The plan of the run, with room for a full Z where one is to be written.
+fn plan(data: &Data, params: &Params, output: &OutputArgs) -> Outcome<Plan> {
+    let table = &data.table;
+    let mut plan = nearfar::prepared::plan(table.n_samples, table.n_features, params)?;
+    if output.export_graph.is_some() && output.graph == Some(GraphKind::Z) {
+        let full = 8 * (table.n_samples as u64).pow(2);
+        plan.bytes += full;
+        plan.parts.push(("graph z", full));
+        if plan.bytes > plan.limit {
+            return Err(Failure::memory(format!(
+                "writing the graph z takes {} more than may be used; export s or d, or allow more with --memory",
+                nearfar::plan::human_bytes(plan.bytes - plan.limit)
+            )));
+        }
+    }
+    Ok(plan)
+}
+
+/// What Ctrl-C leaves behind.
+fn keep_what_there_is(output: &OutputArgs, watch: &Watch, settings: &str) {
+    let (folder, quiet) = (output.out_dir.clone(), output.quiet);
+    let (trace, settings) = (watch.trace.clone(), settings.to_owned());
+    interrupt::set_last_words(Some(Box::new(move || {
+        let mut trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
+        let stage = trace.stage.map_or("load", nearfar::observe::Stage::name);
+        let kept = match &folder {
+            None => "nothing is kept; --out-dir keeps the trace".to_owned(),
+            Some(path) => match Folder::new(path).save_interrupted(&mut trace, &settings) {
+                Ok(()) => format!("the trace so far is in {}", path.join("trace.csv").display()),
+                Err(failure) => failure.message,
+            },
+        };
+        if !quiet {
+            say(format_args!("interrupted during {stage}; {kept}"));
+        }
+    })));
+}
+
+/// All outputs; labels on stdout come last, as only they may find a reader gone.
+fn write(args: &ClusterArgs, data: &Data, model: &Model, summary: &mut Summary, settings: &str) -> Outcome {
+    let (output, ids) = (&args.output, data.table.ids.as_deref());
+    if let Some(path) = &output.export_graph {
+        export_graph(model, output.graph.unwrap_or_default(), path)?;
+    }
+    if let Some(path) = &output.out_dir {
+        Folder::new(path).save(model, ids, summary, settings)?;
+    }
+    if let Some(path) = &output.output {
+        let format = LabelFormat::of(path)?;
+        write_file(path, |out| write_labels(out, &model.labels, ids, format))?;
+    }
+    if output.json {
+        if output.output.is_none() {
+            (summary.ids, summary.labels) = (ids.map(<[String]>::to_vec), Some(model.labels.clone()));
+        }
+        return write_stdout(|mut out| {
+            serde_json::to_writer_pretty(&mut out, summary)?;
+            writeln!(out)
+        });
+    }
+    if output.output.is_none() && output.out_dir.is_none() {
+        let format = if ids.is_some() { LabelFormat::Csv } else { LabelFormat::Text };
+        return write_stdout(|out| write_labels(out, &model.labels, ids, format)).or_else(|failure| {
+            // The summary is still wanted when the reader of the labels has left.
+            if failure.exit == Exit::Done { Ok(()) } else { Err(failure) }
+        });
+    }
+    Ok(())
+}

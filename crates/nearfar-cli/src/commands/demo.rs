@@ -1,0 +1,103 @@
+//! `nearfar demo`: the method beside two old friends, on data whose classes are known.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use nearfar::generate::{Generated, Kind, MakeParams, make};
+use nearfar::labels::kmeans::KMeansParams;
+use nearfar::labels::score::{Scores, score};
+use nearfar::observe::Silent;
+use nearfar::{Input, Model, Params, Prepared, Samples};
+
+use crate::commands::picture::Picture;
+use crate::exit::Outcome;
+use crate::flags::DemoArgs;
+use crate::output::write_stdout;
+use crate::paint::{Paint, unicode};
+use crate::run::summary::time;
+
+/// One data set, clustered in three ways.
+struct Trial {
+    title: String,
+    about: &'static str,
+    rows: Vec<(&'static str, Scores, f64)>,
+    model: Model,
+}
+
+pub(crate) fn run(args: &DemoArgs) -> Outcome {
+    let clock = Instant::now();
+    let trials = [
+        trial(
+            Kind::Chart,
+            "time series of six kinds: flat, cyclic, rising, falling, step up, step down",
+            args.seed,
+        )?,
+        trial(Kind::Moons, "two half moons that reach into each other", args.seed)?,
+    ];
+    let total = clock.elapsed().as_secs_f64();
+    let paint = Paint::for_stdout(args.no_color);
+    let text = report(&trials, total, paint, unicode() && !args.ascii);
+    write_stdout(|out| out.write_all(text.as_bytes()))
+}
+
+fn trial(kind: Kind, about: &'static str, seed: u64) -> Outcome<Trial> {
+    let made = make(kind, &MakeParams { seed, ..MakeParams::default() })?;
+    let Generated { data, n_samples: n, n_features: m, truth, .. } = &made;
+    let n_clusters = truth.iter().max().map_or(1, |class| class + 1);
+    let params = Params::new(n_clusters).seed(seed);
+    let input = Input::from(Samples::from_rows(data, *n, *m)?);
+    let (prepared, preparing) = timed(|| Prepared::new(&input, &params, &Silent));
+    let prepared = prepared?;
+    let (model, fitting) = timed(|| prepared.fit(&params, &Silent));
+    let (spectral, spectral_time) = timed(|| prepared.spectral(&params, None, &Silent));
+    let (kmeans, kmeans_time) = timed(|| KMeansParams::new(n_clusters).fit(data, *n, *m, seed));
+    let model = model?;
+    let rows = vec![
+        ("nearfar", score(&model.labels, truth)?, preparing + fitting),
+        ("spectral, self-tuned", score(&spectral?, truth)?, preparing + spectral_time),
+        ("k-means", score(&kmeans?.labels, truth)?, kmeans_time),
+    ];
+    let title = format!("{}: {n} points, {m} features, {n_clusters} classes", kind.name());
+    Ok(Trial { title, about, rows, model })
+}
+
+fn timed<R>(work: impl FnOnce() -> R) -> (R, f64) {
+    let clock = Instant::now();
+    (work(), clock.elapsed().as_secs_f64())
+}
+
+fn report(trials: &[Trial; 2], total: f64, paint: Paint, unicode: bool) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    for trial in trials {
+        let _ = writeln!(text, "{}", paint.strong(&trial.title));
+        let _ = writeln!(text, "{}\n", paint.dim(trial.about));
+        let _ = writeln!(text, "  {:<22}{:>8}{:>8}{:>8}{:>12}", "", "ACC", "NMI", "ARI", "time");
+        let columns: [fn(&Scores) -> f64; 3] = [|s| s.accuracy, |s| s.nmi, |s| s.ari];
+        for (name, scores, seconds) in &trial.rows {
+            let _ = write!(text, "  {name:<22}");
+            for column in columns {
+                let cell = format!("{:>8.3}", column(scores));
+                let best = trial.rows.iter().all(|row| column(&row.1) <= column(scores));
+                text += &if best { paint.near(cell) } else { cell };
+            }
+            let _ = writeln!(text, "{:>12}", time(*seconds));
+        }
+        text.push('\n');
+    }
+    let model = &trials[0].model;
+    let (near, far) = model.active_ranks();
+    let _ = writeln!(text, "{}", paint.strong("What was learnt on chart: which neighbours to trust"));
+    let about = format!("{near} ranks count as near (w, up), {far} as far (p, down); the rest says nothing");
+    let _ = writeln!(text, "{}\n", paint.dim(about));
+    text += &Picture { near: &model.near_weights, far: &model.far_weights, unicode, paint }.draw();
+    let _ = write!(
+        text,
+        "\nAll of it took {}; no setting was tuned and no class was shown. Next:\n\n  \
+         nearfar make chart -o chart.csv\n  \
+         nearfar cluster chart.csv -k 6 --truth truth -o labels.csv\n  \
+         nearfar cluster your-own.csv -k 3 --scale standard\n",
+        time(total)
+    );
+    text
+}

@@ -1,0 +1,10 @@
+//! One file per command.
+
+pub(crate) mod cluster;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod make;
+pub(crate) mod man;
+mod picture;
+pub(crate) mod plan;
+pub(crate) mod score;

@@ -1,0 +1,58 @@
+//! `nearfar plan`: bytes and time, before anything is read.
+
+use nearfar::Plan;
+use nearfar::neighbors::MAX_EXACT_SAMPLES;
+use nearfar::plan::human_bytes;
+
+use crate::exit::{Failure, Outcome};
+use crate::flags::PlanArgs;
+use crate::output::write_stdout;
+use crate::run::settings;
+use crate::run::summary::time;
+
+pub(crate) fn run(args: &PlanArgs) -> Outcome {
+    let mut learn = args.learn.clone();
+    learn.clusters.get_or_insert(10);
+    let params = settings::params(&learn)?;
+    if args.points == 0 {
+        return Err(Failure::wrong("--points = 0 is not allowed: it must be 1 or more"));
+    }
+    let plan = nearfar::prepared::plan(args.points, args.features, &params)?;
+    if args.json { print_plan_json(&plan) } else { print_plan(&plan, args.points) }
+}
+
+pub(crate) fn print_plan(plan: &Plan, points: usize) -> Outcome {
+    write_stdout(|out| {
+        writeln!(out, "points     {points}")?;
+        writeln!(
+            out,
+            "memory     {} of {} that may be used",
+            human_bytes(plan.bytes),
+            human_bytes(plan.limit)
+        )?;
+        for (name, bytes) in &plan.parts {
+            writeln!(out, "  {name:<8} {:>10}", human_bytes(*bytes))?;
+        }
+        writeln!(
+            out,
+            "storage    {}",
+            if plan.precision == nearfar::Precision::Single { "single" } else { "double" }
+        )?;
+        writeln!(out, "together   {} starts side by side", plan.side_by_side)?;
+        writeln!(out, "time       about {}", time(plan.seconds))?;
+        if points > MAX_EXACT_SAMPLES {
+            writeln!(
+                out,
+                "note: at most {MAX_EXACT_SAMPLES} points can be run; cluster a sample of the rows"
+            )?;
+        }
+        Ok(())
+    })
+}
+
+pub(crate) fn print_plan_json(plan: &Plan) -> Outcome {
+    write_stdout(|mut out| {
+        serde_json::to_writer_pretty(&mut out, plan)?;
+        writeln!(out)
+    })
+}

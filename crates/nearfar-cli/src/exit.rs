@@ -1,0 +1,98 @@
+//! How the program ends: a code for scripts, a sentence for people.
+
+use std::process::ExitCode;
+
+use nearfar::load::LoadError;
+use nearfar::{Error, ParamError};
+
+/// Every exit code and its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done = 0,
+    /// Done, but a condition set by `--strict` does not hold.
+    Strict = 1,
+    /// Wrong use or bad input.
+    Wrong = 2,
+    /// Refused: the run would not fit in memory.
+    Memory = 3,
+    /// A fault of the program itself.
+    Fault = 101,
+    /// Stopped by Ctrl-C.
+    Interrupted = 130,
+}
+
+/// The table of the help pages.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 done, but --strict found a warning; 2 wrong use or bad
+input; 3 refused for memory; 130 interrupted.";
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command did not end with [`Exit::Done`].
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    /// What to print behind `error: `; nothing when empty.
+    pub(crate) message: String,
+}
+
+/// Result of a command.
+pub(crate) type Outcome<T = ()> = Result<T, Failure>;
+
+impl Failure {
+    pub(crate) fn wrong(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Wrong, message: message.into() }
+    }
+
+    pub(crate) fn memory(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Memory, message: message.into() }
+    }
+
+    pub(crate) fn silent(exit: Exit) -> Self {
+        Self { exit, message: String::new() }
+    }
+
+    /// An output that cannot be written. A reader that went away is no failure.
+    pub(crate) fn output(name: &str, error: &std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self::silent(Exit::Done);
+        }
+        Self::wrong(format!("{name} cannot be written: {error}; choose another place"))
+    }
+}
+
+impl From<ParamError> for Failure {
+    fn from(error: ParamError) -> Self {
+        let ParamError { name, value, allowed } = &error;
+        let flag = match *name {
+            "n_clusters" => "-k".to_owned(),
+            "n_samples" => "the number of points".to_owned(),
+            "change_tol" => "--tol".to_owned(),
+            "kind" => name.to_string(),
+            other => format!("--{}", other.replace('_', "-")),
+        };
+        Self::wrong(format!("{flag} = {value} is not allowed: it must be {allowed}"))
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        Self::wrong(error.to_string())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Param(error) => error.into(),
+            Error::Memory { .. } => Self::memory(error.to_string()),
+            Error::Cancelled { .. } => Self { exit: Exit::Interrupted, message: error.to_string() },
+            other => Self::wrong(other.to_string()),
+        }
+    }
+}

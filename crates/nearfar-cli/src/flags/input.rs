@@ -1,0 +1,50 @@
+//! What is read, and how.
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use super::values::{Delimiter, InputKind, MetricName, Scale};
+
+/// The data.
+#[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
+#[command(next_help_heading = "Input")]
+#[serde(default, rename_all = "kebab-case")]
+pub(crate) struct InputArgs {
+    /// File of points, one per row (CSV, TSV, text, NPY, NPZ, MAT, Parquet, Arrow; .gz text too); - reads stdin
+    #[arg(value_name = "INPUT", help_heading = None::<&str>)]
+    pub(crate) input: Option<String>,
+    /// What INPUT holds [default: samples]
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub(crate) input_kind: Option<InputKind>,
+    /// Format, where the name does not tell: csv, tsv, text, npy, npz, mat, parquet or arrow
+    #[arg(long)]
+    pub(crate) format: Option<String>,
+    /// Which array of an NPZ or MAT file is the data
+    #[arg(long, value_name = "NAME")]
+    pub(crate) array: Option<String>,
+    /// The known classes, set aside and scored at the end: a column by name or index (-1 is the last), an array of
+    /// an NPZ or MAT file, or a file
+    #[arg(long, value_name = "NAME|INDEX|FILE", allow_negative_numbers = true)]
+    pub(crate) truth: Option<String>,
+    /// Column of row names, carried to the output
+    #[arg(long, value_name = "NAME|INDEX", allow_negative_numbers = true)]
+    pub(crate) id_column: Option<String>,
+    /// Columns to use, by name or index, with commas between them; all others if left out
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', allow_negative_numbers = true)]
+    pub(crate) columns: Option<Vec<String>>,
+    /// The first line of a text file holds names (found out if neither is said)
+    #[arg(long, overrides_with = "no_header")]
+    pub(crate) header: bool,
+    /// The first line of a text file holds data
+    #[arg(long, overrides_with = "header")]
+    pub(crate) no_header: bool,
+    /// What separates cells: one character, "tab" or "space" (found out if left out)
+    #[arg(long, value_name = "CHAR", allow_hyphen_values = true)]
+    pub(crate) delimiter: Option<Delimiter>,
+    /// Rescale first: columns to mean 0 and deviation 1 (standard) or to 0..1 (minmax), rows to length 1 (unit)
+    #[arg(long, value_enum)]
+    pub(crate) scale: Option<Scale>,
+    /// How far apart two points are [default: euclidean]
+    #[arg(long, value_enum)]
+    pub(crate) metric: Option<MetricName>,
+}

@@ -1,0 +1,81 @@
+//! What is learnt, and how.
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use super::values::{MethodName, PrecisionName, PresetName, Prune, Size, StartName};
+
+/// The settings of the model.
+#[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
+#[command(next_help_heading = "Learning")]
+#[serde(default, rename_all = "kebab-case")]
+#[allow(clippy::struct_excessive_bools, reason = "one per switch on the command line")]
+pub(crate) struct LearnArgs {
+    /// Number of clusters
+    #[arg(short = 'k', long, value_name = "K")]
+    pub(crate) clusters: Option<usize>,
+    /// Named settings: default (scale-free, consensus of 12 starts), paper or demo (the published ones, one start)
+    #[arg(long, value_enum)]
+    pub(crate) preset: Option<PresetName>,
+    /// Which model [default: lsdg]
+    #[arg(long, value_enum)]
+    pub(crate) method: Option<MethodName>,
+    /// Neighbour ranks to trust; mu follows [default: 12, in the preset default]
+    #[arg(long, value_name = "N", conflicts_with_all = ["mu", "eta"])]
+    pub(crate) neighbors: Option<usize>,
+    /// Orthogonality. In the preset default a share of the graph's leading eigenvalue [0.5]; in the others the
+    /// published number [0.1]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) alpha: Option<f64>,
+    /// Take alpha as a share of the leading eigenvalue, in any preset
+    #[arg(long, overrides_with = "absolute_alpha")]
+    pub(crate) relative_alpha: bool,
+    /// Take alpha as it is, in any preset
+    #[arg(long, overrides_with = "relative_alpha")]
+    pub(crate) absolute_alpha: bool,
+    /// Weight of the dissimilarity [default: 10; demo: 1]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) beta: Option<f64>,
+    /// Density of the weights, instead of --neighbors [paper: 0.1; demo: 0.5]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) mu: Option<f64>,
+    /// Price of overlap, below mu [default: 0.99 mu]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) eta: Option<f64>,
+    /// Leave the dissimilarity out
+    #[arg(long)]
+    pub(crate) no_dissimilarity: bool,
+    /// Leave the orthogonality term out
+    #[arg(long)]
+    pub(crate) no_orthogonality: bool,
+    /// Start columns of the factor again when they die
+    #[arg(long)]
+    pub(crate) reseed: bool,
+    /// Independent starts; more than one make a consensus [default: 12; paper, demo: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) starts: Option<usize>,
+    /// Where they start [default: both; paper, demo: random]
+    #[arg(long, value_enum)]
+    pub(crate) start: Option<StartName>,
+    /// Leave the worse quarter or half of the starts out of the consensus [default: quarter; paper, demo: none]
+    #[arg(long, value_enum)]
+    pub(crate) prune: Option<Prune>,
+    /// Most iterations of a start [default: 1000]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_iter: Option<usize>,
+    /// Stop when the loss, or the variables, change by no more than this share [default: 1e-4]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) tol: Option<f64>,
+    /// Seed of everything random [default: 0]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub(crate) seed: Option<u64>,
+    /// Worker threads; the result does not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// Memory the run may use, as 500M or 4G [default: 80 % of what is free]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Size>,
+    /// Storage of the pairs [default: auto, which is double where it fits]
+    #[arg(long, value_enum)]
+    pub(crate) precision: Option<PrecisionName>,
+}

@@ -1,0 +1,180 @@
+//! Every flag, defined once.
+
+mod input;
+mod learn;
+mod output;
+mod values;
+
+pub(crate) use input::InputArgs;
+pub(crate) use learn::LearnArgs;
+pub(crate) use output::OutputArgs;
+pub(crate) use values::{
+    GraphKind, InputKind, MethodName, MetricName, PrecisionName, PresetName, ProgressKind, Prune, Scale,
+    StartName,
+};
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand};
+use serde::{Deserialize, Serialize};
+
+use crate::exit::EXIT_CODES;
+
+/// What is shown without arguments.
+pub(crate) const SHORT_HELP: &str = "\
+nearfar groups points into clusters, learning which neighbours to trust.
+It reads CSV, NPY, NPZ, MAT, Parquet and Arrow files; `nearfar --help` tells all.
+
+  nearfar demo                                  see it work on made-up data
+  nearfar cluster data.csv -k 3 -o labels.csv   three clusters of your own data";
+
+/// Clustering that learns which neighbours to trust.
+#[derive(Debug, Parser)]
+#[command(name = "nearfar", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(subcommand_required = true, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// No colours (also: set NO_COLOR)
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Cluster a file of points: labels on stdout, a summary on stderr
+    Cluster(Box<ClusterArgs>),
+    /// Compare labels with a known truth
+    Score(ScoreArgs),
+    /// Make a data set with known classes
+    Make(MakeArgs),
+    /// Show the method at work on made-up data, beside k-means and spectral clustering
+    Demo(DemoArgs),
+    /// Tell the memory and time a run would take
+    Plan(PlanArgs),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
+}
+
+const CLUSTER_EXAMPLES: &str = "\
+Examples:
+  nearfar cluster data.csv -k 3 > labels.txt
+  nearfar cluster seeds.csv -k 3 --truth class --scale standard -o labels.csv
+  nearfar cluster faces.npz -k 40 --truth y --out-dir run
+  nearfar cluster --config run/settings.toml --seed 7 -o labels.csv
+
+Every long flag is also a key of the file given to --config; flags win.";
+
+/// Flags of `cluster`; also the keys of a settings file.
+#[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
+#[command(after_help = CLUSTER_EXAMPLES)]
+#[serde(default, rename_all = "kebab-case")]
+pub(crate) struct ClusterArgs {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) learn: LearnArgs,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Flags of `score`.
+#[derive(Args, Debug)]
+pub(crate) struct ScoreArgs {
+    /// File of labels: one per line, a table with a column of them, or an NPY, NPZ or MAT array
+    #[arg(value_name = "LABELS")]
+    pub(crate) labels: PathBuf,
+    /// File of the true classes
+    #[arg(value_name = "TRUTH")]
+    pub(crate) truth: PathBuf,
+    /// Column or array of LABELS
+    #[arg(long, value_name = "NAME", allow_negative_numbers = true)]
+    pub(crate) labels_column: Option<String>,
+    /// Column or array of TRUTH
+    #[arg(long, value_name = "NAME", allow_negative_numbers = true)]
+    pub(crate) truth_column: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Flags of `make`.
+#[derive(Args, Debug)]
+pub(crate) struct MakeArgs {
+    /// What to make
+    #[arg(value_parser = PossibleValuesParser::new(nearfar::generate::Kind::names()))]
+    #[arg(required_unless_present = "list", hide_possible_values = true)]
+    pub(crate) kind: Option<String>,
+    /// List the kinds
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Number of points
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) points: Option<usize>,
+    /// Number of features, where it can be chosen
+    #[arg(long, value_name = "M")]
+    pub(crate) features: Option<usize>,
+    /// Number of clusters, where it can be chosen
+    #[arg(short = 'k', long, value_name = "K")]
+    pub(crate) clusters: Option<usize>,
+    /// Noise, or width of the clusters
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) noise: Option<f64>,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Where to write: .csv (with a column "truth"), .npz (X and y) or .npy (points only); CSV on stdout if left out
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Flags of `demo`.
+#[derive(Args, Debug)]
+pub(crate) struct DemoArgs {
+    /// Seed of everything random
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Draw with ASCII characters only
+    #[arg(long)]
+    pub(crate) ascii: bool,
+    #[arg(from_global)]
+    pub(crate) no_color: bool,
+}
+
+/// Flags of `plan`.
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    /// Number of points
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) points: usize,
+    /// Number of features
+    #[arg(long, value_name = "M", default_value_t = 0)]
+    pub(crate) features: usize,
+    #[command(flatten)]
+    pub(crate) learn: LearnArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Flags of `completions`.
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArgs {
+    /// For which shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Flags of `man`.
+#[derive(Args, Debug)]
+pub(crate) struct ManArgs {
+    /// The page of this command instead of the program's
+    #[arg(value_parser = PossibleValuesParser::new(["cluster", "score", "make", "demo", "plan", "completions", "man"]))]
+    pub(crate) command: Option<String>,
+}

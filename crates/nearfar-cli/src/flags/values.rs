@@ -1,0 +1,219 @@
+//! Values that flags take.
+
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use nearfar::params::{MethodKind, Pruning, Starts};
+use nearfar::{Metric, Precision, Preset};
+use serde::{Deserialize, Serialize};
+
+/// Words for a flag, each with the library's value.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident => $library:ty { $($(#[$about:meta])* $word:ident => $value:expr),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
+        #[serde(rename_all = "lowercase")]
+        #[value(rename_all = "lowercase")]
+        pub(crate) enum $name { $($(#[$about])* $word),* }
+
+        impl $name {
+            /// The library's value for this word.
+            pub(crate) fn value(self) -> $library {
+                match self { $(Self::$word => $value),* }
+            }
+
+            /// The word for a value of the library.
+            pub(crate) fn of(value: $library) -> Option<Self> {
+                Self::value_variants().iter().copied().find(|word| word.value() == value)
+            }
+        }
+    };
+}
+
+words!(
+    /// Named settings.
+    PresetName => Preset { Default => Preset::Default, Paper => Preset::Paper, Demo => Preset::Demo }
+);
+words!(
+    /// Models.
+    MethodName => MethodKind { Lsdg => MethodKind::Lsdg, Phals => MethodKind::Phals, AoSymNmf => MethodKind::AoSymNmf }
+);
+words!(
+    /// Where members start.
+    StartName => Starts { Random => Starts::Random, Spectral => Starts::Spectral, Both => Starts::Both }
+);
+words!(
+    /// Members left out.
+    Prune => Pruning { None => Pruning::None, Quarter => Pruning::Quarter, Half => Pruning::Half }
+);
+words!(
+    /// Metrics.
+    MetricName => Metric { Euclidean => Metric::Euclidean, Cosine => Metric::Cosine }
+);
+words!(
+    /// Storage.
+    PrecisionName => Precision { Auto => Precision::Auto, Double => Precision::Double, Single => Precision::Single }
+);
+
+/// What the input holds.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum InputKind {
+    /// Points, one per row
+    #[default]
+    Samples,
+    /// A square matrix of distances
+    Distances,
+    /// A square matrix of affinities
+    Affinities,
+}
+
+/// What is done to the data first.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Scale {
+    #[default]
+    None,
+    Standard,
+    Minmax,
+    Unit,
+}
+
+/// A learnt graph.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum GraphKind {
+    #[default]
+    S,
+    D,
+    Z,
+}
+
+impl GraphKind {
+    /// The name of its column.
+    pub(crate) fn letter(self) -> &'static str {
+        match self {
+            Self::S => "s",
+            Self::D => "d",
+            Self::Z => "z",
+        }
+    }
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ProgressKind {
+    #[default]
+    Auto,
+    Json,
+    None,
+}
+
+/// An amount of memory, kept as it was written.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Size {
+    pub(crate) bytes: u64,
+    text: String,
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    /// Digits, perhaps with a point, and a unit: B, K, M, G, T (powers of 1024), with or without `B` or `iB`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is not an amount of memory; write it as 500M or 4G");
+        let trimmed = text.trim();
+        let split = trimmed.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(trimmed.len());
+        let (number, unit) = trimmed.split_at(split);
+        let lower = unit.to_ascii_lowercase();
+        let letter = lower.strip_suffix("ib").or_else(|| lower.strip_suffix('b')).unwrap_or(&lower);
+        let power = ["", "k", "m", "g", "t"].iter().position(|known| *known == letter).ok_or_else(wrong)?;
+        let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+        let bytes = number * (1_u64 << (10 * power)) as f64;
+        if !(1.0..1e18).contains(&bytes) {
+            return Err(wrong());
+        }
+        Ok(Self { bytes: bytes as u64, text: trimmed.to_owned() })
+    }
+}
+
+impl TryFrom<String> for Size {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Size> for String {
+    fn from(size: Size) -> Self {
+        size.text
+    }
+}
+
+/// What separates cells.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Delimiter(pub(crate) u8);
+
+impl FromStr for Delimiter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.as_bytes()) {
+            ("tab" | "\\t", _) => Ok(Self(b'\t')),
+            ("space", _) => Ok(Self(b' ')),
+            (_, [only])
+                if only.is_ascii() && !only.is_ascii_alphanumeric() && !b"\"\r\n.-+".contains(only) =>
+            {
+                Ok(Self(*only))
+            }
+            _ => Err(format!(
+                "{text:?} cannot separate cells; use one character such as , ; | or \"tab\" or \"space\""
+            )),
+        }
+    }
+}
+
+impl TryFrom<String> for Delimiter {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Delimiter> for String {
+    fn from(delimiter: Delimiter) -> Self {
+        match delimiter.0 {
+            b'\t' => "tab".to_owned(),
+            b' ' => "space".to_owned(),
+            other => char::from(other).to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let bytes = |text: &str| text.parse::<Size>().map(|size| size.bytes);
+        assert_eq!(bytes("4G"), Ok(4 << 30));
+        assert_eq!(bytes("1.5 MiB"), Ok(3 << 19));
+        assert_eq!(bytes("100"), Ok(100));
+        for wrong in ["", "G", "-1G", "0", "nan", "inf", "1e99", "4X", "4 GG", "1e400"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn delimiters() {
+        assert_eq!("tab".parse(), Ok(Delimiter(b'\t')));
+        assert_eq!(";".parse(), Ok(Delimiter(b';')));
+        for wrong in ["", "ab", "é", "1", "\n", "\""] {
+            assert!(wrong.parse::<Delimiter>().is_err(), "{wrong}");
+        }
+    }
+}

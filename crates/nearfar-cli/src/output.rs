@@ -1,0 +1,140 @@
+//! Outputs: looked at before the work, written whole or not at all.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use atomic_write_file::AtomicWriteFile;
+
+use crate::exit::{Failure, Outcome};
+
+/// What labels can be written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LabelFormat {
+    Csv,
+    Text,
+    Npy,
+    Json,
+}
+
+impl LabelFormat {
+    /// By the file's name.
+    pub(crate) fn of(path: &Path) -> Outcome<Self> {
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        match extension.as_str() {
+            "csv" => Ok(Self::Csv),
+            "txt" => Ok(Self::Text),
+            "npy" => Ok(Self::Npy),
+            "json" => Ok(Self::Json),
+            other => Err(Failure::wrong(format!(
+                "{}: labels cannot be written as {other:?}; end the name in .csv, .txt, .npy or .json",
+                path.display()
+            ))),
+        }
+    }
+}
+
+/// Whether a file can be put here, found out before the long work and without touching it.
+pub(crate) fn check_file(path: &Path, input: Option<&str>) -> Outcome {
+    if path.is_dir() {
+        return Err(Failure::wrong(format!("{}: this is a folder; name a file in it", path.display())));
+    }
+    if let Some(input) = input
+        && let (Ok(input), Ok(output)) = (std::fs::canonicalize(input), std::fs::canonicalize(path))
+        && input == output
+    {
+        return Err(Failure::wrong(format!(
+            "{} is the input and would be written over; choose another name",
+            path.display()
+        )));
+    }
+    // Dropped without a commit, it leaves nothing behind.
+    AtomicWriteFile::open(path)
+        .map(drop)
+        .map_err(|error| Failure::output(&path.display().to_string(), &error))
+}
+
+/// Whether a folder is there or can be made.
+pub(crate) fn check_folder(path: &Path) -> Outcome {
+    let mut place = PathBuf::from(path);
+    while !place.as_os_str().is_empty() && !place.exists() {
+        place.pop();
+    }
+    if place.as_os_str().is_empty() {
+        place.push(".");
+    }
+    if !place.is_dir() {
+        let text = format!("{} is a file, not a folder; choose another place", place.display());
+        return Err(Failure::wrong(text));
+    }
+    check_file(&place.join(".nearfar-probe"), None)
+}
+
+/// Write a file under a temporary name and rename it when all is well.
+pub(crate) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Outcome {
+    let attempt = || {
+        let mut file = BufWriter::with_capacity(1 << 16, AtomicWriteFile::open(path)?);
+        write(&mut file)?;
+        file.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit()
+    };
+    attempt().map_err(|error| Failure::output(&path.display().to_string(), &error))
+}
+
+/// Write to stdout; a reader that left early ends the program quietly.
+pub(crate) fn write_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Outcome {
+    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    let result = write(&mut out).and_then(|()| out.flush());
+    // What is left in the buffer after a failure must not be tried again.
+    let _ = out.into_parts();
+    result.map_err(|error| Failure::output("stdout", &error))
+}
+
+/// Labels in one of the formats.
+pub(crate) fn write_labels(
+    mut out: &mut dyn Write,
+    labels: &[usize],
+    ids: Option<&[String]>,
+    format: LabelFormat,
+) -> std::io::Result<()> {
+    match (format, ids) {
+        (LabelFormat::Csv, None) => {
+            writeln!(out, "label")?;
+            write_lines(out, labels)
+        }
+        (LabelFormat::Csv, Some(ids)) => {
+            writeln!(out, "id,label")?;
+            ids.iter().zip(labels).try_for_each(|(id, label)| writeln!(out, "{},{label}", quoted(id)))
+        }
+        (LabelFormat::Text, None) => write_lines(out, labels),
+        (LabelFormat::Text, Some(ids)) => ids
+            .iter()
+            .zip(labels)
+            .try_for_each(|(id, label)| writeln!(out, "{}\t{label}", id.replace(['\t', '\n', '\r'], " "))),
+        (LabelFormat::Npy, _) => {
+            let labels: Vec<i64> = labels.iter().copied().map(whole).collect();
+            nearfar::load::write_npy(&mut out, &[labels.len()], &labels)
+        }
+        (LabelFormat::Json, None) => {
+            serde_json::to_writer(&mut out, &serde_json::json!({ "labels": labels }))?;
+            writeln!(out)
+        }
+        (LabelFormat::Json, Some(ids)) => {
+            serde_json::to_writer(&mut out, &serde_json::json!({ "ids": ids, "labels": labels }))?;
+            writeln!(out)
+        }
+    }
+}
+
+fn write_lines(out: &mut dyn Write, labels: &[usize]) -> std::io::Result<()> {
+    labels.iter().try_for_each(|label| writeln!(out, "{label}"))
+}
+
+/// A label as NumPy and Arrow like it.
+pub(crate) fn whole(label: usize) -> i64 {
+    i64::try_from(label).unwrap_or(i64::MAX)
+}
+
+/// A CSV cell, in quotes when it needs them.
+pub(crate) fn quoted(text: &str) -> String {
+    let plain = !text.contains([',', '"', '\n', '\r', '#']) && text.trim() == text && !text.is_empty();
+    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+}

@@ -1,0 +1,230 @@
+//! The data of a run: read, rescaled, and looked at for what commonly spoils a result.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use nearfar::load::{Format, LoadOptions, LoadProblem, Table, Truth, load, load_bytes};
+use nearfar::{Input, Samples};
+
+use super::scale::{Spread, rescale, spreads};
+use super::summary::Note;
+use crate::exit::{Failure, Outcome};
+use crate::flags::{InputArgs, InputKind, MetricName, Scale};
+
+/// Columns whose deviations differ by more than this drown each other.
+const UNLIKE: f64 = 100.0;
+/// More exact copies than this share are worth a word.
+const MANY_COPIES: f64 = 0.1;
+/// Most bytes read from standard input.
+const MOST_STDIN: u64 = 8 << 30;
+
+/// What was read.
+pub(crate) struct Data {
+    pub(crate) table: Table,
+    /// As the user named it.
+    pub(crate) name: String,
+    scaled: Option<Vec<f64>>,
+    kind: InputKind,
+    metric: MetricName,
+    /// Seconds spent reading and rescaling.
+    pub(crate) seconds: f64,
+}
+
+impl Data {
+    /// Read and rescale.
+    pub(crate) fn read(args: &InputArgs) -> Outcome<Self> {
+        let clock = Instant::now();
+        let kind = args.input_kind.unwrap_or_default();
+        let scale = args.scale.unwrap_or_default();
+        let metric = args.metric.unwrap_or(MetricName::Euclidean);
+        if kind != InputKind::Samples && scale != Scale::None {
+            return Err(Failure::wrong("--scale is for samples; leave it out with --input-kind"));
+        }
+        if kind != InputKind::Samples && metric != MetricName::Euclidean {
+            return Err(Failure::wrong("--metric is for samples; leave it out with --input-kind"));
+        }
+        let Some(input) = &args.input else {
+            return Err(Failure::wrong(
+                "which file? Name it, as in `nearfar cluster data.csv -k 3`, or - for stdin",
+            ));
+        };
+        let options = options(args)?;
+        let (table, name) = if input == "-" {
+            (from_stdin(&options)?, "stdin".to_owned())
+        } else {
+            let table = load(Path::new(input), &options).map_err(|error| {
+                let tip = if matches!(error.problem, LoadProblem::NotFound) { neighbor(input) } else { None };
+                let tip = tip.map_or_else(String::new, |name| format!("; did you mean {name:?}?"));
+                Failure::wrong(format!("{error}{tip}"))
+            })?;
+            (table, input.clone())
+        };
+        let scaled = rescale(&table.samples(), scale);
+        Ok(Self { table, name, scaled, kind, metric, seconds: clock.elapsed().as_secs_f64() })
+    }
+
+    fn samples(&self) -> Outcome<Samples<'_>> {
+        Ok(match &self.scaled {
+            Some(values) => Samples::from_rows(values, self.table.n_samples, self.table.n_features)?,
+            None => self.table.samples(),
+        })
+    }
+
+    /// As the library takes it.
+    pub(crate) fn input(&self) -> Outcome<Input<'_>> {
+        let samples = self.samples()?;
+        Ok(match self.kind {
+            InputKind::Samples => Input::Samples(samples, self.metric.value()),
+            InputKind::Distances => Input::Distances(samples),
+            InputKind::Affinities => Input::Affinities(samples),
+        })
+    }
+
+    /// What commonly spoils a result.
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if self.kind != InputKind::Samples || self.table.n_samples < 3 {
+            return notes;
+        }
+        if self.scaled.is_none() {
+            let spreads = spreads(&self.table.samples());
+            notes.extend(self.unlike_columns(&spreads));
+            notes.extend(self.row_numbers(&spreads));
+        }
+        notes.extend(self.copies());
+        notes
+    }
+
+    fn column(&self, index: usize) -> String {
+        match &self.table.column_names {
+            Some(names) => format!("{:?}", names[index]),
+            None => index.to_string(),
+        }
+    }
+
+    fn unlike_columns(&self, spreads: &[Spread]) -> Option<Note> {
+        let varied = || spreads.iter().enumerate().filter(|(_, s)| s.deviation > 0.0);
+        let order = |a: &(usize, &Spread), b: &(usize, &Spread)| a.1.deviation.total_cmp(&b.1.deviation);
+        let (least, most) = (varied().min_by(order)?, varied().max_by(order)?);
+        let ratio = most.1.deviation / least.1.deviation;
+        (ratio > UNLIKE).then(|| {
+            let (most, least) = (self.column(most.0), self.column(least.0));
+            let text = format!(
+                "column {most} varies {ratio:.0} times as much as column {least} and drowns it; try --scale standard"
+            );
+            Note::new("unlike_columns", text)
+        })
+    }
+
+    /// A first column that counts the rows is almost never meant as data.
+    fn row_numbers(&self, spreads: &[Spread]) -> Option<Note> {
+        let (n, samples) = (self.table.n_samples, self.table.samples());
+        let counts = spreads.len() > 1
+            && n >= 10
+            && (spreads[0].most - spreads[0].least) == (n - 1) as f64
+            && (1..n).all(|i| samples.get(i, 0) - samples.get(i - 1, 0) == 1.0);
+        counts.then(|| {
+            let text = format!(
+                "column {} counts the rows and is used as data; if it is a row number, say --id-column 0",
+                self.column(0)
+            );
+            Note::new("row_numbers", text)
+        })
+    }
+
+    fn copies(&self) -> Option<Note> {
+        let (n, samples) = (self.table.n_samples, self.table.samples());
+        let mut seen: HashMap<u64, usize> = HashMap::new();
+        let mut row = vec![0.0; self.table.n_features];
+        let mut other = row.clone();
+        let mut copies = 0;
+        for i in 0..n {
+            samples.copy_row(i, &mut row);
+            let mut hasher = DefaultHasher::new();
+            // −0 and 0 are one value.
+            for x in &row {
+                hasher.write_u64((x + 0.0).to_bits());
+            }
+            let first = *seen.entry(hasher.finish()).or_insert(i);
+            samples.copy_row(first, &mut other);
+            copies += usize::from(first != i && row == other);
+        }
+        (copies as f64 > MANY_COPIES * n as f64).then(|| {
+            let text = format!(
+                "{copies} of {n} rows are exact copies of others; drop them if a copy carries no weight of its own"
+            );
+            Note::new("copies", text)
+        })
+    }
+}
+
+fn options(args: &InputArgs) -> Outcome<LoadOptions> {
+    let format = match &args.format {
+        Some(name) => Some(name.parse::<Format>().map_err(|problem| Failure::wrong(problem.to_string()))?),
+        None => None,
+    };
+    Ok(LoadOptions {
+        format,
+        array: args.array.clone(),
+        truth: args.truth.as_deref().map(truth),
+        id_column: args.id_column.clone(),
+        columns: args.columns.clone(),
+        header: (args.header || args.no_header).then_some(args.header),
+        delimiter: args.delimiter.as_ref().map(|delimiter| delimiter.0),
+        ..LoadOptions::default()
+    })
+}
+
+/// A file when there is one of this name, or the name looks like one; else a column or array.
+pub(crate) fn truth(text: &str) -> Truth {
+    let path = Path::new(text);
+    let looks = text.contains(std::path::MAIN_SEPARATOR) || Format::of(path).is_ok();
+    if looks || path.is_file() { Truth::File(PathBuf::from(text)) } else { Truth::Column(text.to_owned()) }
+}
+
+fn from_stdin(options: &LoadOptions) -> Outcome<Table> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(MOST_STDIN).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::wrong(format!("stdin cannot be read: {error}; name a file instead")))?;
+    let format = options.format.unwrap_or_else(|| guess(&bytes));
+    Ok(load_bytes(bytes, format, "stdin", options)?)
+}
+
+/// The format that the first bytes show; text when they show none.
+fn guess(bytes: &[u8]) -> Format {
+    let starts: [(&[u8], Format); 5] = [
+        (b"\x93NUMPY", Format::Npy),
+        (b"PK", Format::Npz),
+        (b"MATLAB", Format::Mat),
+        (b"PAR1", Format::Parquet),
+        (b"ARROW1", Format::Arrow),
+    ];
+    starts.iter().find(|(start, _)| bytes.starts_with(start)).map_or(Format::Text, |(_, format)| *format)
+}
+
+/// A file in the same folder whose name differs little.
+fn neighbor(input: &str) -> Option<String> {
+    let path = Path::new(input);
+    let wanted = path.file_name()?.to_str()?.to_lowercase();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let names = std::fs::read_dir(folder)
+        .ok()?
+        .take(10_000)
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names
+        .filter(|name| {
+            let other = name.to_lowercase();
+            let sorted = |text: &str| {
+                let mut letters: Vec<char> = text.chars().collect();
+                letters.sort_unstable();
+                letters
+            };
+            let stem =
+                |text: &str| text.rsplit_once('.').map_or(text.to_owned(), |(stem, _)| stem.to_owned());
+            sorted(&other) == sorted(&wanted) || stem(&other) == stem(&wanted)
+        })
+        .min()
+}

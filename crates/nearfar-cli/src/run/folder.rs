@@ -1,0 +1,173 @@
+//! The folder of a run: everything that came of it, one file each.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use nearfar::Model;
+use nearfar::learn::trace::TraceRow;
+use nearfar::load::write_npy;
+use nearfar::slices::SparseRows;
+use serde::Serialize;
+
+use super::summary::{FORMAT, Summary, VERSION};
+use super::watch::Trace;
+use crate::exit::{Failure, Outcome};
+use crate::flags::GraphKind;
+use crate::output::{LabelFormat, write_file, write_labels};
+
+/// A folder that is made when the first file goes into it.
+pub(crate) struct Folder {
+    path: PathBuf,
+}
+
+/// A run that was stopped.
+#[derive(Serialize)]
+struct Interrupted {
+    format: &'static str,
+    version: u32,
+    status: &'static str,
+    stage: &'static str,
+    iterations: usize,
+}
+
+impl Folder {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    fn put(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Outcome {
+        std::fs::create_dir_all(&self.path)
+            .map_err(|error| Failure::output(&self.path.display().to_string(), &error))?;
+        write_file(&self.path.join(name), write)
+    }
+
+    fn put_json(&self, name: &str, value: &impl Serialize) -> Outcome {
+        self.put(name, |mut out| {
+            serde_json::to_writer_pretty(&mut out, value)?;
+            writeln!(out)
+        })
+    }
+
+    fn put_matrix(&self, name: &str, n: usize, values: &[f64]) -> Outcome {
+        if values.is_empty() || n == 0 {
+            return Ok(());
+        }
+        self.put(name, |mut out| write_npy(&mut out, &[n, values.len() / n], values))
+    }
+
+    fn put_trace<'a>(&self, rows: impl Iterator<Item = (usize, &'a TraceRow)>) -> Outcome {
+        self.put("trace.csv", |out| {
+            writeln!(
+                out,
+                "member,iteration,loss,fit,dissimilarity,overlap,density,orthogonality,change_v,change_w,change_p"
+            )?;
+            for (member, row) in rows {
+                let TraceRow { iteration, fit, dissimilarity, overlap, density, orthogonality, change } = row;
+                writeln!(
+                    out,
+                    "{member},{iteration},{},{fit},{dissimilarity},{overlap},{density},{orthogonality},{},{},{}",
+                    row.loss(),
+                    change[0],
+                    change[1],
+                    change[2]
+                )?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Everything of a finished run; the summary last, so that its presence means the rest is there.
+    pub(crate) fn save(
+        &self,
+        model: &Model,
+        ids: Option<&[String]>,
+        summary: &Summary,
+        settings: &str,
+    ) -> Outcome {
+        let n = model.n_samples();
+        self.put("settings.toml", |out| out.write_all(settings.as_bytes()))?;
+        self.put("labels.csv", |out| write_labels(out, &model.labels, ids, LabelFormat::Csv))?;
+        self.put("weights.csv", |out| {
+            writeln!(out, "rank,near,far")?;
+            let weights = model.near_weights.iter().zip(&model.far_weights).enumerate();
+            weights.into_iter().try_for_each(|(rank, (near, far))| writeln!(out, "{rank},{near},{far}"))
+        })?;
+        if !model.members.is_empty() {
+            let factor = &model.best_member().factor;
+            let by_rows: Vec<f64> =
+                (0..n).flat_map(|i| (0..factor.n_columns()).map(move |j| factor.get(i, j))).collect();
+            self.put_matrix("factor.npy", n, &by_rows)?;
+        }
+        self.put_matrix("membership.npy", n, &model.membership)?;
+        self.put_matrix("embedding.npy", n, &model.embedding)?;
+        let members = model.members.iter().enumerate();
+        self.put_trace(members.flat_map(|(at, m)| m.last_loop().trace.iter().map(move |row| (at, row))))?;
+        self.put_json("members.json", &without_traces(model))?;
+        #[cfg(feature = "parquet")]
+        super::parquet::save(model, ids, |name, bytes| self.put(name, |out| out.write_all(bytes)))?;
+        self.put_json("summary.json", summary)
+    }
+
+    /// What there is of a run that was stopped.
+    pub(crate) fn save_interrupted(&self, trace: &mut Trace, settings: &str) -> Outcome {
+        trace.rows.sort_by_key(|(member, row)| (*member, row.iteration));
+        self.put("settings.toml", |out| out.write_all(settings.as_bytes()))?;
+        self.put_trace(trace.rows.iter().map(|(member, row)| (*member, row)))?;
+        let stage = trace.stage.map_or("load", nearfar::observe::Stage::name);
+        let iterations = trace.rows.len();
+        let (format, version) = (FORMAT, VERSION);
+        self.put_json(
+            "summary.json",
+            &Interrupted { format, version, status: "interrupted", stage, iterations },
+        )
+    }
+}
+
+/// Members as JSON; their traces stand in a file of their own.
+fn without_traces(model: &Model) -> serde_json::Value {
+    let mut members = serde_json::to_value(&model.members).unwrap_or_default();
+    for member in members.as_array_mut().into_iter().flatten() {
+        for run in ["started", "learned"] {
+            if let Some(run) = member.get_mut(run).and_then(serde_json::Value::as_object_mut) {
+                run.remove("trace");
+            }
+        }
+    }
+    members
+}
+
+/// Write a learnt graph as an edge list, every pair once.
+pub(crate) fn export_graph(model: &Model, kind: GraphKind, path: &Path) -> Outcome {
+    let n = model.n_samples();
+    let rows = match kind {
+        _ if model.near_weights.len() != n || model.members.is_empty() => SparseRows::default(),
+        GraphKind::S => model.similarity(),
+        GraphKind::D => model.dissimilarity(),
+        GraphKind::Z => {
+            let full = model.augmented();
+            return write_file(path, |out| {
+                writeln!(out, "i,j,z")?;
+                for i in 0..n {
+                    for j in i..n {
+                        let z = full[i * n + j];
+                        if z != 0.0 {
+                            writeln!(out, "{i},{j},{z}")?;
+                        }
+                    }
+                }
+                Ok(())
+            });
+        }
+    };
+    write_file(path, |out| {
+        writeln!(out, "i,j,{}", kind.letter())?;
+        for (i, range) in rows.starts.windows(2).enumerate() {
+            for at in range[0]..range[1] {
+                if rows.columns[at] as usize >= i {
+                    writeln!(out, "{i},{},{}", rows.columns[at], rows.values[at])?;
+                }
+            }
+        }
+        Ok(())
+    })
+}

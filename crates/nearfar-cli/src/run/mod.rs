@@ -1,0 +1,10 @@
+//! What a run of `cluster` is made of: settings → data → watch → summary → folder.
+
+pub(crate) mod data;
+pub(crate) mod folder;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
+pub(crate) mod scale;
+pub(crate) mod settings;
+pub(crate) mod summary;
+pub(crate) mod watch;

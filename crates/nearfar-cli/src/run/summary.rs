@@ -1,0 +1,263 @@
+//! What came of a run, for people and as JSON.
+
+use nearfar::labels::score::Scores;
+use nearfar::learn::StopReason;
+use nearfar::learn::lsdg::{Alpha, Density};
+use nearfar::{Model, Params};
+use serde::Serialize;
+
+use super::data::Data;
+use crate::paint::{Paint, say};
+
+/// Something to look at, and what to do about it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Note {
+    kind: String,
+    message: String,
+}
+
+impl Note {
+    pub(crate) fn new(kind: &str, message: String) -> Self {
+        Self { kind: kind.to_owned(), message }
+    }
+
+    fn of_library(warning: &nearfar::Warning) -> Self {
+        let value = serde_json::to_value(warning).unwrap_or_default();
+        Self::new(value.get("kind").and_then(|kind| kind.as_str()).unwrap_or("warning"), warning.to_string())
+    }
+}
+
+/// A finished run.
+#[derive(Debug, Serialize)]
+pub(crate) struct Summary {
+    format: &'static str,
+    version: u32,
+    status: &'static str,
+    program: &'static str,
+    input: String,
+    source: String,
+    n_samples: usize,
+    n_features: usize,
+    n_clusters: usize,
+    cluster_sizes: Vec<usize>,
+    seconds: Vec<Stage>,
+    seconds_total: f64,
+    near_ranks: usize,
+    far_ranks: usize,
+    members: usize,
+    members_kept: usize,
+    members_converged: usize,
+    iterations: Vec<usize>,
+    agreement: f64,
+    precision: nearfar::Precision,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scores: Option<Scores>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classes: Option<usize>,
+    pub(crate) warnings: Vec<Note>,
+    settings: Params,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ids: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) labels: Option<Vec<usize>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Stage {
+    stage: &'static str,
+    seconds: f64,
+}
+
+/// The name at the head of the JSON.
+pub(crate) const FORMAT: &str = "nearfar-summary";
+/// Raised when a key changes its meaning.
+pub(crate) const VERSION: u32 = 1;
+
+impl Summary {
+    pub(crate) fn new(data: &Data, model: &Model, total: f64) -> Self {
+        let truth = data.table.truth.as_ref();
+        let loops = || model.members.iter().map(nearfar::consensus::Member::last_loop);
+        let settled = |reason| matches!(reason, StopReason::LossSettled | StopReason::VariablesSettled);
+        let (near_ranks, far_ranks) = model.active_ranks();
+        let mut seconds = vec![Stage { stage: "load", seconds: data.seconds }];
+        seconds.extend(
+            model.timings.iter().map(|(stage, seconds)| Stage { stage: stage.name(), seconds: *seconds }),
+        );
+        let mut summary = Self {
+            format: FORMAT,
+            version: VERSION,
+            status: "done",
+            program: concat!("nearfar ", env!("CARGO_PKG_VERSION")),
+            input: data.name.clone(),
+            source: data.table.source.clone(),
+            n_samples: model.n_samples(),
+            n_features: model.n_features,
+            n_clusters: model.params.n_clusters,
+            cluster_sizes: model.sizes(),
+            seconds,
+            seconds_total: total,
+            near_ranks,
+            far_ranks,
+            members: model.members.len(),
+            members_kept: model.members.iter().filter(|member| member.kept).count(),
+            members_converged: loops().filter(|run| settled(run.reason)).count(),
+            iterations: loops().map(|run| run.iterations).collect(),
+            agreement: model.agreement,
+            precision: model.precision,
+            scores: truth.and_then(|truth| nearfar::labels::score::score(&model.labels, &truth.codes).ok()),
+            classes: truth.map(|truth| truth.names.len()),
+            warnings: data.notes(),
+            settings: model.params.clone(),
+            ids: None,
+            labels: None,
+        };
+        summary.warnings.extend(model.warnings.iter().map(Note::of_library));
+        summary.note_unconverged(model);
+        summary
+    }
+
+    fn note_unconverged(&mut self, model: &Model) {
+        let out = model.members.iter().filter(|m| m.last_loop().reason == StopReason::MaxIterations).count();
+        if out > 0 {
+            let text = format!(
+                "{out} of {} starts ran out of iterations before they settled; raise --max-iter (now {})",
+                self.members, self.settings.stop.max_iter
+            );
+            self.warnings.push(Note::new("not_converged", text));
+        }
+    }
+
+    /// A few lines for people.
+    pub(crate) fn print(&self, model: &Model, paint: Paint, verbose: bool) {
+        let line = |name: &str, text: String| {
+            say(format_args!("{} {}", paint.strong(format!("{name:<10}")), wrapped(&text)));
+        };
+        let shape =
+            if self.n_features == 0 { "pairs".to_owned() } else { format!("{} features", self.n_features) };
+        line("data", format!("{}: {} points, {shape} ({})", self.input, self.n_samples, self.source));
+        if verbose {
+            line("settings", describe(&self.settings));
+        }
+        line("stages", self.stages());
+        if self.members > 0 && !model.near_weights.is_empty() {
+            let of = model.near_weights.len();
+            line("trusted", format!("{} ranks as near, {} as far, of {of}", self.near_ranks, self.far_ranks));
+        }
+        line("clusters", format!("{}: {}", self.n_clusters, sizes(&self.cluster_sizes)));
+        if let (Some(least), Some(most)) = (self.iterations.iter().min(), self.iterations.iter().max()) {
+            let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            line(
+                "converged",
+                format!("{} of {} starts, {range} iterations", self.members_converged, self.members),
+            );
+        }
+        if self.members > 1 {
+            let text =
+                format!("{:.2} of {} kept starts with the result (ARI)", self.agreement, self.members_kept);
+            line("agreement", text);
+        }
+        if let Some(scores) = &self.scores {
+            line("scores", score_line(scores));
+        }
+        if verbose {
+            members(model);
+        }
+        self.print_warnings(paint);
+    }
+
+    pub(crate) fn print_warnings(&self, paint: Paint) {
+        for note in &self.warnings {
+            say(format_args!("{} {}", paint.warn("warning:"), note.message));
+        }
+    }
+
+    fn stages(&self) -> String {
+        let mut text = String::new();
+        for Stage { stage, seconds } in self.seconds.iter().filter(|stage| stage.seconds >= 0.005) {
+            text += &format!("{stage} {}, ", time(*seconds));
+        }
+        text + &format!("total {}", time(self.seconds_total))
+    }
+}
+
+/// Seconds as people read them.
+pub(crate) fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.001 => "under 1 ms".to_owned(),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 100.0 => format!("{s:.1} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+/// All scores in one line.
+pub(crate) fn score_line(scores: &Scores) -> String {
+    let Scores { accuracy, nmi, ari, purity, pair_f1, .. } = scores;
+    format!("ACC {accuracy:.4}  NMI {nmi:.4}  ARI {ari:.4}  purity {purity:.4}  pair F {pair_f1:.4}")
+}
+
+/// Lines that fit 80 columns behind a name of ten letters.
+fn wrapped(text: &str) -> String {
+    const INDENT: usize = 11;
+    let mut lines = String::new();
+    let mut width = INDENT;
+    for word in text.split(' ') {
+        let letters = word.chars().count();
+        if width > INDENT && width + 1 + letters > 80 {
+            lines += &format!("\n{:INDENT$}{word}", "");
+            width = INDENT + letters;
+        } else {
+            let blank = if width > INDENT { " " } else { "" };
+            lines += &format!("{blank}{word}");
+            width += blank.len() + letters;
+        }
+    }
+    lines
+}
+
+/// The first hundred sizes.
+fn sizes(sizes: &[usize]) -> String {
+    const MOST: usize = 100;
+    let shown: Vec<String> = sizes.iter().take(MOST).map(ToString::to_string).collect();
+    let rest = sizes.len().saturating_sub(MOST);
+    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    shown.join(" ") + &rest
+}
+
+fn describe(params: &Params) -> String {
+    let density = match params.lsdg.density {
+        Density::Neighbors(k) => format!("{k} neighbors"),
+        Density::Mu { mu, eta } => format!("mu {mu}, eta {}", eta.unwrap_or(0.99 * mu)),
+    };
+    let alpha = match params.lsdg.alpha {
+        Alpha::Absolute(alpha) => alpha.to_string(),
+        Alpha::Relative(share) => format!("{share} of the leading eigenvalue"),
+    };
+    let preset = format!("{:?}", params.preset).to_lowercase();
+    let method = format!("{:?}", params.method).to_lowercase();
+    let (starts, beta, seed) = (params.starts, params.lsdg.beta, params.seed);
+    format!(
+        "preset {preset}, method {method}, starts {starts}, {density}, alpha {alpha}, beta {beta}, seed {seed}"
+    )
+}
+
+fn members(model: &Model) {
+    say(format_args!(
+        "starts     kind      neighbors  iterations  ended                   objective     cut  kept"
+    ));
+    for (number, member) in model.members.iter().enumerate() {
+        let kind = if member.spectral_start { "spectral" } else { "random" };
+        let neighbors = member.neighbors.map_or_else(|| "-".to_owned(), |k| k.to_string());
+        let run = member.last_loop();
+        let cut = member.cut.map_or_else(|| "-".to_owned(), |cut| format!("{cut:.4}"));
+        let kept = if member.kept { "yes" } else { "no" };
+        say(format_args!(
+            "{:>6}     {kind:<8}  {neighbors:>9}  {:>10}  {:<22}  {:>9.4}  {cut:>6}  {kept}",
+            number + 1,
+            run.iterations,
+            run.reason.to_string(),
+            member.objective.total(),
+        ));
+    }
+}

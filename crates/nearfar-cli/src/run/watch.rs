@@ -1,0 +1,133 @@
+//! The watcher of a run: bars, JSON lines, the trace so far, and Ctrl-C.
+
+use std::io::IsTerminal;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use nearfar::learn::trace::TraceRow;
+use nearfar::observe::{Event, Observer, Stage};
+
+use crate::flags::{OutputArgs, ProgressKind};
+use crate::interrupt;
+use crate::paint::{say, unicode};
+
+/// Iterations seen so far, with the member each belongs to.
+pub(crate) type SharedTrace = Arc<Mutex<Trace>>;
+
+/// What was seen of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    pub(crate) rows: Vec<(usize, TraceRow)>,
+    /// The stage that runs, or ran last.
+    pub(crate) stage: Option<Stage>,
+}
+
+/// Watches a run.
+pub(crate) struct Watch {
+    bar: Option<Mutex<Option<ProgressBar>>>,
+    json: bool,
+    keep_trace: bool,
+    pub(crate) trace: SharedTrace,
+    clock: Instant,
+}
+
+impl Watch {
+    pub(crate) fn new(output: &OutputArgs) -> Self {
+        let kind = output.progress.unwrap_or_default();
+        let bars = kind == ProgressKind::Auto && !output.quiet && std::io::stderr().is_terminal();
+        Self {
+            bar: bars.then(Mutex::default),
+            json: kind == ProgressKind::Json,
+            keep_trace: output.out_dir.is_some(),
+            trace: SharedTrace::default(),
+            clock: Instant::now(),
+        }
+    }
+
+    fn show(&self, event: &Event<'_>) {
+        let Some(bar) = &self.bar else { return };
+        let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Started { stage } => *bar = Some(new_bar(*stage)),
+            Event::Progress { done, total, .. } => {
+                if let Some(bar) = &*bar {
+                    if bar.length().is_none_or(|length| length <= 1) {
+                        bar.set_style(counting());
+                        bar.set_length(*total);
+                    }
+                    bar.set_position(*done);
+                }
+            }
+            Event::Iteration { member, row } => {
+                if let Some(bar) = &*bar {
+                    bar.set_message(format!("start {}, iteration {}", member + 1, row.iteration));
+                }
+            }
+            Event::Finished { .. } => {
+                if let Some(bar) = bar.take() {
+                    bar.finish_and_clear();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn tell(&self, event: &Event<'_>) {
+        let at = self.clock.elapsed().as_secs_f64();
+        let line = match event {
+            Event::Started { stage } => serde_json::json!({"event": "started", "stage": stage, "at": at}),
+            Event::Progress { stage, done, total } => {
+                serde_json::json!({"event": "progress", "stage": stage, "done": done, "total": total, "at": at})
+            }
+            Event::Iteration { member, row } => serde_json::json!({
+                "event": "iteration", "member": member, "iteration": row.iteration, "loss": row.loss(), "at": at
+            }),
+            Event::Finished { stage, seconds } => {
+                serde_json::json!({"event": "finished", "stage": stage, "seconds": seconds, "at": at})
+            }
+            _ => return,
+        };
+        say(format_args!("{line}"));
+    }
+}
+
+impl Observer for Watch {
+    fn notice(&self, event: &Event<'_>) {
+        self.show(event);
+        if self.json {
+            self.tell(event);
+        }
+        match event {
+            Event::Started { stage } => {
+                self.trace.lock().unwrap_or_else(PoisonError::into_inner).stage = Some(*stage);
+            }
+            Event::Iteration { member, row } if self.keep_trace => {
+                let mut trace = self.trace.lock().unwrap_or_else(PoisonError::into_inner);
+                trace.rows.push((*member, (*row).clone()));
+            }
+            _ => {}
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        interrupt::asked()
+    }
+}
+
+fn new_bar(stage: Stage) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr_with_hz(10));
+    bar.set_style(style("{prefix:10} {elapsed:>5} {msg}"));
+    bar.set_prefix(stage.name());
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn counting() -> ProgressStyle {
+    let blocks = if unicode() { "█▉▊▋▌▍▎▏ " } else { "#>-" };
+    style("{prefix:10} {bar:24} {pos}/{len} {elapsed:>5} {msg}").progress_chars(blocks)
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

@@ -1,0 +1,216 @@
+//! `nearfar cluster`, where all is well.
+
+#![allow(clippy::format_collect, clippy::format_push_string, reason = "small texts")]
+
+mod common;
+
+use common::{command, folder, nearfar, nearfar_with_stdin, stderr, stdout, succeed, two_groups};
+
+const FLAGS: [&str; 8] = ["cluster", "data.csv", "-k", "2", "--truth", "class", "--id-column", "name"];
+
+fn with(extra: &[&'static str]) -> Vec<&'static str> {
+    FLAGS.iter().chain(extra).copied().collect()
+}
+
+#[test]
+fn labels_on_stdout_summary_on_stderr() {
+    let here = folder("labels_on_stdout");
+    std::fs::write(here.join("data.csv"), two_groups()).unwrap();
+    let output = nearfar(&here, &["cluster", "data.csv", "-k", "2", "--columns", "x,y"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let labels: Vec<String> = stdout(&output).lines().map(str::to_owned).collect();
+    assert_eq!(labels, (0..60).map(|i| (i % 2).to_string()).collect::<Vec<_>>());
+    let summary = stderr(&output);
+    for word in ["60 points", "clusters", "30 30", "trusted", "converged", "agreement"] {
+        assert!(summary.contains(word), "{word}: {summary}");
+    }
+    assert!(!summary.contains('\x1b'));
+}
+
+#[test]
+fn every_output_format() {
+    let here = folder("every_output_format");
+    std::fs::write(here.join("data.csv"), two_groups()).unwrap();
+    let csv = succeed(&here, &with(&[]));
+    assert!(csv.starts_with("id,label\np0,0\np1,1\n"), "{csv}");
+    for name in ["out.csv", "out.txt", "out.npy", "out.json"] {
+        let output = nearfar(&here, &with(&["-q", "-o", name]));
+        assert!(output.status.success() && output.stderr.is_empty() && output.stdout.is_empty(), "{name}");
+    }
+    let read = |name: &str| std::fs::read(here.join(name)).unwrap();
+    assert_eq!(read("out.csv"), csv.as_bytes());
+    assert!(read("out.txt").starts_with(b"p0\t0\n"));
+    assert!(read("out.npy").starts_with(b"\x93NUMPY"));
+    let json: serde_json::Value = serde_json::from_slice(&read("out.json")).unwrap();
+    assert_eq!((json["labels"][1].as_u64(), json["ids"][1].as_str()), (Some(1), Some("p1")));
+    let scores = succeed(&here, &["score", "out.csv", "data.csv", "--truth-column", "class"]);
+    assert!(scores.contains("ACC       1.0000"), "{scores}");
+}
+
+#[test]
+fn json_summary() {
+    let here = folder("json_summary");
+    std::fs::write(here.join("data.csv"), two_groups()).unwrap();
+    let output = nearfar(&here, &with(&["--json"]));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["status"], "done");
+    assert_eq!(json["scores"]["accuracy"], 1.0);
+    assert_eq!(json["labels"].as_array().unwrap().len(), 60);
+    assert!(output.stderr.is_empty(), "{}", stderr(&output));
+}
+
+#[test]
+fn a_run_folder_runs_again() {
+    let here = folder("run_folder");
+    std::fs::write(here.join("data.csv"), two_groups()).unwrap();
+    succeed(&here, &with(&["--out-dir", "runs/a", "--starts", "4", "--seed", "3"]));
+    let run = here.join("runs/a");
+    for name in [
+        "labels.csv",
+        "weights.csv",
+        "factor.npy",
+        "membership.npy",
+        "embedding.npy",
+        "trace.csv",
+        "members.json",
+        "summary.json",
+        "settings.toml",
+    ] {
+        assert!(run.join(name).metadata().unwrap().len() > 0, "{name}");
+    }
+    if cfg!(feature = "parquet") {
+        let again =
+            succeed(&here, &["cluster", "runs/a/weights.parquet", "-k", "2", "--columns", "near,far"]);
+        assert_eq!(again.lines().count(), 60);
+    }
+    let weights = std::fs::read_to_string(run.join("weights.csv")).unwrap();
+    assert!(weights.starts_with("rank,near,far\n0,") && weights.lines().count() == 61);
+    let again = succeed(&here, &["cluster", "--config", "runs/a/settings.toml", "--out-dir", "runs/b"]);
+    assert!(again.is_empty());
+    for name in ["labels.csv", "weights.csv", "trace.csv", "settings.toml", "factor.npy"] {
+        let read = |run: &str| std::fs::read(here.join(run).join(name)).unwrap();
+        assert!(read("runs/a") == read("runs/b"), "{name}");
+    }
+    let flags = ["--seed", "9", "--mu", "0.5", "--eta", "0.2", "--json"];
+    let output = nearfar(&here, &[&["cluster", "--config", "runs/a/settings.toml"], &flags[..]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((json["settings"]["seed"].as_u64(), json["settings"]["starts"].as_u64()), (Some(9), Some(4)));
+    assert_eq!(json["settings"]["lsdg"]["density"]["mu"], serde_json::json!({"mu": 0.5, "eta": 0.2}));
+    let flags = ["--preset", "paper", "--alpha", "0.2", "--json"];
+    let output = nearfar(&here, &[&["cluster", "--config", "runs/a/settings.toml"], &flags[..]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["settings"]["starts"], 1);
+    assert_eq!(json["settings"]["lsdg"]["alpha"]["absolute"], 0.2);
+}
+
+#[test]
+fn graphs_are_edge_lists() {
+    let here = folder("graphs");
+    std::fs::write(here.join("data.csv"), two_groups()).unwrap();
+    for graph in ["s", "d", "z"] {
+        succeed(&here, &with(&["--export-graph", "g.csv", "--graph", graph]));
+        let text = std::fs::read_to_string(here.join("g.csv")).unwrap();
+        assert!(text.starts_with(&format!("i,j,{graph}\n")), "{text}");
+        assert!(text.lines().count() > 5);
+    }
+}
+
+#[test]
+fn stdin_methods_and_presets() {
+    let here = folder("stdin_methods");
+    let data = two_groups();
+    for extra in [
+        &["--preset", "paper"][..],
+        &["--preset", "demo", "--eta", "0.1"],
+        &["--method", "phals", "--starts", "2"],
+        &["--method", "aosymnmf", "--absolute-alpha", "--alpha", "0.01"],
+        &["--no-dissimilarity", "--no-orthogonality", "--starts", "1"],
+        &["--metric", "cosine", "--scale", "standard", "--precision", "single", "--reseed"],
+        &["--scale", "minmax", "--starts", "3", "--start", "spectral", "--prune", "half", "--threads", "1"],
+        &["--scale", "standard", "--neighbors", "4", "--memory", "1G", "--max-iter", "50", "--tol", "1e-3"],
+    ] {
+        let args = [&["cluster", "-", "-k", "2", "--columns", "x,y"], extra].concat();
+        let output = nearfar_with_stdin(&here, &args, data.as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{extra:?}: {}", stderr(&output));
+        assert_eq!(stdout(&output).lines().count(), 60, "{extra:?}");
+    }
+}
+
+#[test]
+fn distances_and_affinities() {
+    let here = folder("pairs");
+    let at = [0.0_f64, 0.1, 0.2, 5.0, 5.1, 5.2];
+    let matrix = |f: &dyn Fn(f64) -> f64| {
+        let row = |a: &f64| at.iter().map(|b| f((a - b).abs()).to_string()).collect::<Vec<_>>().join(",");
+        at.iter().map(row).collect::<Vec<_>>().join("\n")
+    };
+    std::fs::write(here.join("d.csv"), matrix(&|d| d)).unwrap();
+    std::fs::write(here.join("a.csv"), matrix(&|d| (-d * d).exp())).unwrap();
+    for (name, kind) in [("d.csv", "distances"), ("a.csv", "affinities")] {
+        let labels = succeed(&here, &["cluster", name, "-k", "2", "--input-kind", kind, "-q"]);
+        assert_eq!(labels, "0\n0\n0\n1\n1\n1\n", "{kind}");
+    }
+}
+
+#[test]
+fn threads_do_not_change_the_labels() {
+    let here = folder("threads");
+    succeed(&here, &["make", "varied", "-n", "150", "-o", "v.npz"]);
+    let run = |threads| {
+        succeed(&here, &["cluster", "v.npz", "-k", "4", "--truth", "y", "-q", "--threads", threads])
+    };
+    assert_eq!(run("1"), run("3"));
+}
+
+#[test]
+fn progress_as_json_lines() {
+    let here = folder("progress");
+    std::fs::write(here.join("data.csv"), two_groups()).unwrap();
+    let output = nearfar(&here, &with(&["-q", "--progress", "json"]));
+    let text = stderr(&output);
+    let events: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(events.iter().any(|event| event["event"] == "finished" && event["stage"] == "learn"), "{text}");
+    assert!(events.iter().any(|event| event["event"] == "iteration"));
+}
+
+#[test]
+fn dry_run_and_plan() {
+    let here = folder("dry_run");
+    std::fs::write(here.join("data.csv"), two_groups()).unwrap();
+    let plan = succeed(&here, &with(&["--dry-run", "-o", "out.csv"]));
+    assert!(plan.contains("memory") && plan.contains("time"), "{plan}");
+    assert!(!here.join("out.csv").exists());
+    let plan = succeed(
+        &here,
+        &["plan", "--points", "10000", "--features", "64", "-k", "10", "--memory", "100G", "--json"],
+    );
+    assert!(serde_json::from_str::<serde_json::Value>(&plan).unwrap()["bytes"].as_u64() > Some(1 << 30));
+}
+
+#[test]
+fn warnings_say_what_to_do() {
+    let here = folder("warnings");
+    let mut text = "row,small,large\n".to_owned();
+    for i in 0..90 {
+        text += &format!("{i},{},{}\n", 0.01 * f64::from(i % 3), 1e6 * f64::from(i % 5));
+    }
+    std::fs::write(here.join("data.csv"), text).unwrap();
+    let warned = stderr(&nearfar(&here, &["cluster", "data.csv", "-k", "2"]));
+    assert!(warned.contains("--scale standard") && warned.contains("--id-column 0"), "{warned}");
+    let warned = stderr(&nearfar(&here, &["cluster", "data.csv", "-k", "2", "--columns", "small,large"]));
+    assert!(warned.contains("exact copies"), "{warned}");
+    let warned = stderr(&nearfar(&here, &["cluster", "data.csv", "-k", "2", "--max-iter", "1"]));
+    assert!(warned.contains("--max-iter"), "{warned}");
+}
+
+#[test]
+fn colour_only_where_wanted() {
+    let here = folder("colour");
+    std::fs::write(here.join("data.csv"), two_groups()).unwrap();
+    for args in [with(&["--no-color"]), vec!["--help", "--no-color"], vec!["make", "--list", "--no-color"]] {
+        let output = command(&here, &args).env("CLICOLOR_FORCE", "1").output().unwrap();
+        assert!(output.status.success());
+        assert!(!stdout(&output).contains('\x1b') && !stderr(&output).contains('\x1b'), "{args:?}");
+    }
+}

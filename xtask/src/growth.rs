@@ -1,0 +1,96 @@
+//! How time grows with n, and what the largest exact run costs.
+
+use anyhow::Result;
+use nearfar::generate::mixture;
+use nearfar::observe::{Silent, Stage};
+use nearfar::plan::human_bytes;
+use nearfar::prepared::plan;
+use nearfar::{Input, Params, Precision, Samples, fit_observed};
+
+use crate::clock::{peak_bytes, timed};
+
+const FEATURES: usize = 64;
+const CLUSTERS: usize = 10;
+
+fn params(precision: Precision, threads: Option<usize>) -> Params {
+    let mut params = Params::new(CLUSTERS).starts(1).precision(precision);
+    params.threads = threads;
+    params.stop.max_iter = 20;
+    params
+}
+
+/// Seconds per stage at doubling sizes, with the fitted exponent of the last three.
+pub(crate) fn growth(largest: usize, threads: Option<usize>) -> Result<()> {
+    let stages =
+        [Stage::Neighbors, Stage::Slices, Stage::Learn, Stage::Augment, Stage::Spectral, Stage::Labels];
+    let mut rows: Vec<(usize, Vec<f64>)> = Vec::new();
+    println!(
+        "mixture of {CLUSTERS} in {FEATURES} dimensions, one start, at most 20 iterations per loop, single precision; wall seconds"
+    );
+    println!("| n | {} |", stages.map(|s| s.name()).join(" | "));
+    println!("|---|{}", "---|".repeat(stages.len()));
+    let mut n = 1000;
+    while n <= largest {
+        let data = mixture(n, FEATURES, CLUSTERS, 1.0, 1)?;
+        let samples = Samples::from_rows(&data.data, n, FEATURES)?;
+        let model = fit_observed(&Input::from(samples), &params(Precision::Single, threads), &Silent)?;
+        let seconds: Vec<f64> = stages
+            .iter()
+            .map(|s| model.timings.iter().filter(|(t, _)| t == s).map(|(_, x)| x).sum())
+            .collect();
+        println!("| {n} | {} |", seconds.iter().map(|s| format!("{s:.3}")).collect::<Vec<_>>().join(" | "));
+        rows.push((n, seconds));
+        n *= 2;
+    }
+    let tail = &rows[rows.len().saturating_sub(3)..];
+    let exponents: Vec<String> = (0..stages.len()).map(|s| format!("{:.2}", exponent(tail, s))).collect();
+    println!("| exponent | {} |", exponents.join(" | "));
+    Ok(())
+}
+
+/// Slope of log time over log n by least squares.
+fn exponent(rows: &[(usize, Vec<f64>)], stage: usize) -> f64 {
+    let points: Vec<(f64, f64)> =
+        rows.iter().map(|(n, s)| ((*n as f64).ln(), s[stage].max(1e-9).ln())).collect();
+    let k = points.len() as f64;
+    let (mx, my) = (points.iter().map(|p| p.0).sum::<f64>() / k, points.iter().map(|p| p.1).sum::<f64>() / k);
+    let (sxy, sxx) =
+        points.iter().fold((0.0, 0.0), |(a, b), p| (a + (p.0 - mx) * (p.1 - my), b + (p.0 - mx).powi(2)));
+    sxy / sxx
+}
+
+/// One exact run of n points: time, peak memory, and what the plan had said.
+pub(crate) fn large(n: usize, precision: Precision, threads: Option<usize>) -> Result<()> {
+    let params = params(precision, threads);
+    let data = mixture(n, FEATURES, CLUSTERS, 1.0, 1)?;
+    let input = data.data.len() as u64 * 8;
+    let planned = plan(n, FEATURES, &params)?;
+    let samples = Samples::from_rows(&data.data, n, FEATURES)?;
+    let (model, seconds) = timed(|| fit_observed(&Input::from(samples), &params, &Silent));
+    let model = model?;
+    let peak = peak_bytes().saturating_sub(input);
+    let per_pair = peak as f64 / (n as f64 * n as f64);
+    println!(
+        "n = {n}, m = {FEATURES}, r = {CLUSTERS}, {:?} precision, one start: {:.1} s",
+        model.precision, seconds.wall
+    );
+    for (stage, seconds) in &model.timings {
+        println!("  {:<10} {seconds:8.2} s", stage.name());
+    }
+    println!(
+        "  iterations {} + {}",
+        model.members[0].started.iterations,
+        model.members[0].last_loop().iterations
+    );
+    println!(
+        "  peak {} ({per_pair:.1} n² bytes), planned {}, peak / plan {:.2}",
+        human_bytes(peak),
+        human_bytes(planned.bytes),
+        peak as f64 / planned.bytes as f64
+    );
+    println!(
+        "  ACC against the components: {:.3}",
+        nearfar::labels::score::accuracy(&model.labels, &data.truth)?
+    );
+    Ok(())
+}
