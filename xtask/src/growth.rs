@@ -27,7 +27,7 @@ pub(crate) fn growth(largest: usize, threads: Option<usize>) -> Result<()> {
     println!(
         "mixture of {CLUSTERS} in {FEATURES} dimensions, one start, at most 20 iterations per loop, single precision; wall seconds"
     );
-    println!("| n | {} |", stages.map(|s| s.name()).join(" | "));
+    println!("| n | {} |", stages.map(Stage::name).join(" | "));
     println!("|---|{}", "---|".repeat(stages.len()));
     let mut n = 1000;
     while n <= largest {

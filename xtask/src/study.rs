@@ -1,5 +1,6 @@
 //! What the default settings should be: one setting for all eight datasets, no labels used to choose per dataset.
 
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -96,7 +97,6 @@ fn row(
         nmis.push(nmi);
     }
     print!(" **{:.3} / {:.3}** |", mean_std(&accs).0, mean_std(&nmis).0);
-    use std::io::Write;
     std::io::stdout().flush()?;
     Ok(())
 }

@@ -69,25 +69,16 @@ pub(crate) fn sweep<G: Graph>(
         }
         let tv = &tv[j * n..(j + 1) * n];
         let inverse = if params.alpha == 0.0 { Some(Vec::new()) } else { complement.without(j) };
-        match inverse {
-            Some(c) => {
-                let step = gram_step(graph, factor, j, tv, &gram, &c, params);
-                orthogonality += step.orthogonality;
-                if let Some((lambda, d, h)) = step.moved {
-                    let gram_j = advance(factor, j, lambda, &d, &h, &mut gram);
-                    if params.alpha != 0.0 {
-                        complement.replace(j, c, &gram_j);
-                    }
-                }
-            }
-            None => {
-                complement.forget();
-                let step = basis_step(graph, factor, j, tv, &gram, params);
-                orthogonality += step.orthogonality;
-                if let Some((lambda, d, h)) = step.moved {
-                    advance(factor, j, lambda, &d, &h, &mut gram);
-                }
-            }
+        let step = match &inverse {
+            Some(c) => gram_step(graph, factor, j, tv, &gram, c, params),
+            None => basis_step(graph, factor, j, tv, &gram, params),
+        };
+        orthogonality += step.orthogonality;
+        let moved = step.moved.map(|(lambda, d, h)| advance(factor, j, lambda, &d, &h, &mut gram));
+        match (inverse, moved) {
+            (Some(c), Some(gram_j)) if params.alpha != 0.0 => complement.replace(j, c, &gram_j),
+            (None, _) => complement.forget(),
+            _ => {}
         }
     }
     factor.index();
