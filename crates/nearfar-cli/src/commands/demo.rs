@@ -1,6 +1,7 @@
 //! `nearfar demo`: the method beside two old friends, on data whose classes are known.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::Instant;
 
 use nearfar::generate::{Generated, Kind, MakeParams, make};
@@ -9,10 +10,10 @@ use nearfar::labels::score::{Scores, score};
 use nearfar::observe::Silent;
 use nearfar::{Input, Model, Params, Prepared, Samples};
 
-use crate::commands::picture::Picture;
-use crate::exit::Outcome;
+use crate::commands::{figure, picture::Picture};
+use crate::exit::{Failure, Outcome};
 use crate::flags::DemoArgs;
-use crate::output::write_stdout;
+use crate::output::{check_folder, write_file, write_stdout};
 use crate::paint::{Paint, unicode};
 use crate::run::summary::time;
 
@@ -22,9 +23,15 @@ struct Trial {
     about: &'static str,
     rows: Vec<(&'static str, Scores, f64)>,
     model: Model,
+    data: Generated,
+    kmeans: Vec<usize>,
+    correct: Vec<f64>,
 }
 
 pub(crate) fn run(args: &DemoArgs) -> Outcome {
+    if let Some(folder) = &args.figures {
+        check_folder(folder)?;
+    }
     let clock = Instant::now();
     let trials = [
         trial(
@@ -35,6 +42,9 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
         trial(Kind::Moons, "two half moons that reach into each other", args.seed)?,
     ];
     let total = clock.elapsed().as_secs_f64();
+    if let Some(folder) = &args.figures {
+        draw(folder, &trials)?;
+    }
     let paint = Paint::for_stdout(args.no_color);
     let text = report(&trials, total, paint, unicode() && !args.ascii);
     write_stdout(|out| out.write_all(text.as_bytes()))
@@ -51,14 +61,30 @@ fn trial(kind: Kind, about: &'static str, seed: u64) -> Outcome<Trial> {
     let (model, fitting) = timed(|| prepared.fit(&params, &Silent));
     let (spectral, spectral_time) = timed(|| prepared.spectral(&params, None, &Silent));
     let (kmeans, kmeans_time) = timed(|| KMeansParams::new(n_clusters).fit(data, *n, *m, seed));
-    let model = model?;
+    let (model, kmeans) = (model?, kmeans?.labels);
     let rows = vec![
         ("nearfar", score(&model.labels, truth)?, preparing + fitting),
         ("spectral, self-tuned", score(&spectral?, truth)?, preparing + spectral_time),
-        ("k-means", score(&kmeans?.labels, truth)?, kmeans_time),
+        ("k-means", score(&kmeans, truth)?, kmeans_time),
     ];
     let title = format!("{}: {n} points, {m} features, {n_clusters} classes", kind.name());
-    Ok(Trial { title, about, rows, model })
+    let correct = prepared.correct_rate(truth)?;
+    Ok(Trial { title, about, rows, model, kmeans, correct, data: made })
+}
+
+/// The two figures of the README.
+fn draw(folder: &Path, [chart, moons]: &[Trial; 2]) -> Outcome {
+    let title = "Learnt trust in neighbour ranks, control charts";
+    let Model { near_weights, far_weights, .. } = &chart.model;
+    let weights = figure::weights(title, near_weights, far_weights, &chart.correct);
+    let panels: [(&str, &[usize]); 2] = [("nearfar", &moons.model.labels), ("k-means", &moons.kmeans)];
+    let scatter = figure::scatter("Two moons: what each method found", &moons.data.data, &panels);
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::output(&folder.display().to_string(), &error))?;
+    for (name, svg) in [("weights.svg", weights), ("moons.svg", scatter)] {
+        write_file(&folder.join(name), |out| out.write_all(svg.as_bytes()))?;
+    }
+    Ok(())
 }
 
 fn timed<R>(work: impl FnOnce() -> R) -> (R, f64) {

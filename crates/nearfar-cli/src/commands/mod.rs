@@ -3,6 +3,7 @@
 pub(crate) mod cluster;
 pub(crate) mod completions;
 pub(crate) mod demo;
+mod figure;
 pub(crate) mod make;
 pub(crate) mod man;
 mod picture;

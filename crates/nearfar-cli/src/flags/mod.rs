@@ -144,6 +144,9 @@ pub(crate) struct DemoArgs {
     /// Draw with ASCII characters only
     #[arg(long)]
     pub(crate) ascii: bool,
+    /// Also draw weights.svg and moons.svg into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) figures: Option<PathBuf>,
     #[arg(from_global)]
     pub(crate) no_color: bool,
 }
