@@ -158,8 +158,7 @@ pub fn default_memory_limit() -> u64 {
         .map_or(4 << 30, |kib| kib * 1024);
     let number = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let container = number("/sys/fs/cgroup/memory.max")
-        .map(|most| most.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0)))
-        .unwrap_or(u64::MAX);
+        .map_or(u64::MAX, |most| most.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
     free.min(container) / 5 * 4
 }
 

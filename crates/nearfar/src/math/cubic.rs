@@ -98,9 +98,9 @@ fn bracketed(
             return x;
         }
         if (f < 0.0) == (f_low < 0.0) {
-            low = x
+            low = x;
         } else {
-            high = x
+            high = x;
         }
         let newton = x - f / slope(x);
         let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };

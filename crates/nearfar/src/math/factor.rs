@@ -74,7 +74,9 @@ impl Factor {
     /// Rebuild the index of nonzeros; call it after writing to columns.
     pub(crate) fn index(&mut self) {
         let Nonzeros { starts, rows, values } = &mut self.nonzeros;
-        (starts.clear(), rows.clear(), values.clear());
+        starts.clear();
+        rows.clear();
+        values.clear();
         starts.push(0);
         for column in self.values.chunks_exact(self.n.max(1)) {
             for (i, &v) in column.iter().enumerate() {

@@ -78,7 +78,7 @@ impl<E: Entry> SymmetricTiles<E> {
             vectorized(
                 #[inline(always)]
                 || fill(span(i), span(j), tile),
-            )
+            );
         });
     }
 
