@@ -2,7 +2,6 @@
 //!
 //! Nothing here shares code with the library except its public types.
 
-use nearfar::augment::merge;
 use nearfar::learn::lsdg::objective::{Coefficients, Objective};
 use nearfar::math::factor::Factor;
 
@@ -169,7 +168,10 @@ impl NaiveSlices {
         let s = over_largest(symmetric(&self.weighted(w), self.n));
         let d = over_largest(symmetric(&self.weighted(p), self.n));
         let y = over_largest(outer(factor));
-        (0..s.len()).map(|at| merge(s[at], d[at], y[at])).collect()
+        let merged = |s: f64, d: f64, y: f64| {
+            if y >= d { 1.0 - (1.0 - s) * (1.0 - (y - d)) } else { s * (1.0 + (y - d)) }
+        };
+        (0..s.len()).map(|at| merged(s[at], d[at], y[at])).collect()
     }
 }
 

@@ -307,6 +307,20 @@ fn an_evenly_spaced_line_does_not_collapse() {
     let line: Vec<f64> = (0..30).map(f64::from).collect();
     let model = fit(Samples::from_rows(&line, 30, 1).unwrap(), &Params::new(2)).unwrap();
     check_sound(&model).unwrap();
+    let ten: Vec<f64> = (0..20).flat_map(|i| [f64::from(i % 2 * 100 + i), f64::from(i * i % 7)]).collect();
+    for precision in [Precision::Double, Precision::Single] {
+        let params = Params::new(2).precision(precision);
+        let model = fit(Samples::from_rows(&ten, 20, 2).unwrap(), &params).unwrap();
+        check_sound(&model).unwrap();
+        let truth: Vec<usize> = (0..20).map(|i| i % 2).collect();
+        assert_eq!(adjusted_rand(&model.labels, &truth).unwrap(), 1.0, "{:?}", model.labels);
+        let even: Vec<f64> = (0..20).flat_map(|i| [f64::from(i), 7.0]).collect();
+        check_sound(&fit(Samples::from_rows(&even, 20, 2).unwrap(), &params).unwrap()).unwrap();
+        let (twelve, _) = two_groups(6);
+        let plain = LsdgParams { alpha: Alpha::Absolute(0.0), ..params.lsdg };
+        let params = Params { lsdg: plain, ..params };
+        check_sound(&fit(Samples::from_rows(&twelve, 12, 1).unwrap(), &params).unwrap()).unwrap();
+    }
     let (points, truth) = two_groups(15);
     let model = fit(Samples::from_rows(&points, 30, 1).unwrap(), &Params::new(2)).unwrap();
     check_sound(&model).unwrap();

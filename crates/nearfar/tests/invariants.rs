@@ -98,6 +98,39 @@ proptest! {
     }
 
     #[test]
+    fn ranks_by_products_put_no_point_before_a_nearer_one(
+        n in 2..170_usize, m in 25..50_usize, kind in 0..4_u32, seed in any::<u64>(),
+    ) {
+        // Far from the origin, with near-copies: what a product of matrices gets wrong.
+        let mut s = Stream::new(seed, 8);
+        let offset = if kind == 2 { 1e5 } else { 0.0 };
+        let draw = |s: &mut Stream| if kind == 0 { s.below(3) as f64 } else { offset + s.normal() };
+        let mut data: Vec<f64> = (0..n * m).map(|_| draw(&mut s)).collect();
+        if kind == 3 {
+            for i in 1..n / 2 {
+                data.copy_within(0..m, i * m);
+                data[i * m + s.below(m)] += 1e-7 * s.uniform();
+            }
+        }
+        let found = slices::<f64>(&data, n, m);
+        let d2 = oracle::squared_distances(&data, n);
+        for i in 0..n {
+            let mut order = vec![n; n];
+            for j in 0..n {
+                order[found.rank(i, j)] = j;
+            }
+            prop_assert!(order[0] == i && order.iter().all(|j| *j < n));
+            for pair in order[1..].windows(2) {
+                let [near, far] = [pair[0], pair[1]].map(|j| d2[i * n + j]);
+                if kind == 0 {
+                    prop_assert!((near, pair[0]) < (far, pair[1]), "exact numbers: ties by index");
+                }
+                prop_assert!(near <= far * (1.0 + 1e-13), "row {}: {} before {}", i, near, far);
+            }
+        }
+    }
+
+    #[test]
     fn graphs_from_ranks_equal_dense_ones((data, n, m) in samples(), beta in 0.0..20.0_f64, seed in any::<u64>()) {
         let Some(naive) = naive(&data, n) else { return Ok(()) };
         let found = slices::<f64>(&data, n, m);
