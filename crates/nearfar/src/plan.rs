@@ -57,8 +57,8 @@ pub struct Plan {
 /// Nominal speeds behind the rough time: seconds per pair of a stage, on one thread.
 const SECONDS_PER_MULTIPLY: f64 = 1.0 / 15e9;
 const SECONDS_PER_SORTED_PAIR: f64 = 2.5e-9;
-const SECONDS_PER_PAIR_AND_ITERATION: f64 = 2.5e-9;
-const ITERATIONS: f64 = 60.0;
+const SECONDS_PER_PAIR_AND_ITERATION: f64 = 6e-9;
+const ITERATIONS: f64 = 130.0;
 
 impl Plan {
     /// The cheapest plan that fits `limit` bytes: double before single, members side by side before one by one.

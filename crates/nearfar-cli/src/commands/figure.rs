@@ -14,7 +14,7 @@ const STYLE: &str = "<style>text{font:12px system-ui,sans-serif;fill:#333}.axis{
 pub(crate) fn weights(title: &str, near: &[f64], far: &[f64], correct: &[f64]) -> String {
     const W: f64 = 760.0;
     const H: f64 = 340.0;
-    let (left, right, top, bottom) = (56.0, 56.0, 44.0, 46.0);
+    let (left, right, top, bottom) = (84.0, 40.0, 44.0, 46.0);
     let middle = top + (H - top - bottom) / 2.0;
     let half = (H - top - bottom) / 2.0;
     let n = near.len().max(2);
@@ -63,13 +63,12 @@ pub(crate) fn weights(title: &str, near: &[f64], far: &[f64], correct: &[f64]) -
     let _ = write!(
         svg,
         "<text x=\"{left}\" y=\"{0}\">rank: 1 is the point itself, 2 its nearest neighbour, …</text>\
-         <text x=\"{1}\" y=\"{2}\" text-anchor=\"end\" fill=\"{3}\">w ≤ {most_near:.3}</text>\
-         <text x=\"{1}\" y=\"{4}\" text-anchor=\"end\">p ≤ {most_far:.4}</text>\
-         <text x=\"{5}\" y=\"{6}\" text-anchor=\"end\">share with the same class (line)</text></svg>",
+         <text x=\"{1}\" y=\"{2}\" text-anchor=\"end\" >w ≤ {most_near:.3}</text>\
+         <text x=\"{1}\" y=\"{3}\" text-anchor=\"end\">p ≤ {most_far:.4}</text>\
+         <text x=\"{4}\" y=\"{5}\" text-anchor=\"end\">share with the same class (line)</text></svg>",
         H - 8.0,
         left - 6.0,
         top + 10.0,
-        COLORS[0],
         H - bottom - 4.0,
         W - 8.0,
         top - 10.0
@@ -82,7 +81,6 @@ pub(crate) fn scatter(title: &str, points: &[f64], panels: &[(&str, &[usize])]) 
     const SIDE: f64 = 330.0;
     let (top, gap) = (60.0, 20.0);
     let width = panels.len() as f64 * (SIDE + gap) + gap;
-    let height = top + SIDE + 10.0;
     let range = |axis: usize| {
         points
             .iter()
@@ -92,16 +90,14 @@ pub(crate) fn scatter(title: &str, points: &[f64], panels: &[(&str, &[usize])]) 
     };
     let ((x0, x1), (y0, y1)) = (range(0), range(1));
     let scale = SIDE / (x1 - x0).max(y1 - y0).max(f64::MIN_POSITIVE);
+    let height = top + (y1 - y0) * scale + 12.0;
     let mut svg =
         open(width, height, title, "The same points in each panel, coloured by the clusters a method found.");
     for (at, (name, labels)) in panels.iter().enumerate() {
         let left = gap + at as f64 * (SIDE + gap);
         let _ = write!(svg, "<text x=\"{left}\" y=\"{}\">{}</text>", top - 14.0, escape(name));
         for (point, label) in points.chunks_exact(2).zip(labels.iter()) {
-            let (x, y) = (
-                left + (point[0] - x0) * scale,
-                top + (SIDE + (y1 - y0) * scale) / 2.0 - (point[1] - y0) * scale,
-            );
+            let (x, y) = (left + (point[0] - x0) * scale, top + (y1 - point[1]) * scale);
             let color = COLORS[label % COLORS.len()];
             // Shape as well as colour, so that grey print tells clusters apart.
             if label % 2 == 0 {

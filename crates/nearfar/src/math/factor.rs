@@ -1,7 +1,7 @@
 //! The nonnegative factor V, column by column, with an index of its nonzero entries.
 //!
 //! V soon has one or two nonzeros per row, so products that look only at nonzeros cost a fraction of
-//! the dense ones. The index is rebuilt once per sweep, by [`Factor::index`].
+//! the dense ones. The index is rebuilt once per sweep, by `Factor::index`.
 
 use super::kernel;
 

@@ -17,7 +17,7 @@ const AREA: usize = TILE * TILE;
 /// Below this many multiplications a product runs on the calling thread; its bits are the same.
 const PARALLEL_WORK: usize = 1 << 17;
 
-/// A symmetric matrix in tiles (I, J), I ≤ J, each row-major with stride [`TILE`].
+/// A symmetric matrix in tiles (I, J), I ≤ J, each row-major with stride `TILE`.
 #[derive(Clone, Debug)]
 pub struct SymmetricTiles<E> {
     n: usize,
