@@ -18,7 +18,7 @@ type Variant = (&'static str, fn(Params) -> Params);
 const VARIANTS: [Variant; 14] = [
     ("default", |p| p),
     ("better three quarters kept", |p| Params { pruning: Pruning::Quarter, ..p }),
-    ("better half kept", |p| Params { pruning: Pruning::Half, ..p }),
+    ("all members kept", |p| Params { pruning: Pruning::None, ..p }),
     ("random starts only", |p| Params { start: Starts::Random, ..p }),
     ("spectral starts only", |p| Params { start: Starts::Spectral, ..p }),
     ("one k* for all", |p| Params { spread_neighbors: false, ..p }),

@@ -62,11 +62,11 @@ pub enum Starts {
 #[serde(rename_all = "lowercase")]
 pub enum Pruning {
     /// All.
-    #[default]
     None,
     /// The better three quarters by normalised cut on the starting graph.
     Quarter,
     /// The better half.
+    #[default]
     Half,
 }
 
@@ -136,7 +136,7 @@ impl Params {
             start: if scale_free { Starts::Both } else { Starts::Random },
             spread_neighbors: scale_free,
             orthogonal_start: scale_free,
-            pruning: Pruning::None,
+            pruning: if scale_free { Pruning::Half } else { Pruning::None },
             stop: StopRule::default(),
             kmeans_restarts: 20,
             seed: 0,

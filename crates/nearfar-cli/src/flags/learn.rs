@@ -57,7 +57,7 @@ pub(crate) struct LearnArgs {
     /// Where they start [default: both; paper, demo: random]
     #[arg(long, value_enum)]
     pub(crate) start: Option<StartName>,
-    /// Leave the worse quarter or half of the starts out of the consensus [default: quarter; paper, demo: none]
+    /// Leave the worse quarter or half of the starts out of the consensus [default: half; paper, demo: none]
     #[arg(long, value_enum)]
     pub(crate) prune: Option<Prune>,
     /// Most iterations of a start [default: 1000]
