@@ -187,7 +187,7 @@ impl Model {
 
     /// The largest entry in each row of the best member's V.
     fn label_by_rows(&mut self) {
-        let factor = &self.best_member().factor;
+        let factor = &self.members[self.best].factor; // called with members only
         let (n, r) = (factor.n_samples(), factor.n_columns());
         let raw = row_argmax(factor);
         let labels = renumber(&raw);

@@ -8,7 +8,7 @@ use crate::observe::Stage;
 use crate::params::Params;
 use crate::plan::Precision;
 use crate::prepared::{Pairs, with_slices};
-use crate::slices::{Graph, Slices, SparseRows};
+use crate::slices::{Slices, SparseRows};
 
 /// A finished run.
 #[derive(Clone, Debug)]
@@ -62,9 +62,9 @@ impl Model {
         sizes
     }
 
-    /// The member whose factor fits best.
-    pub fn best_member(&self) -> &Member {
-        &self.members[self.best]
+    /// The member whose factor fits best; `None` where nothing had to be learnt (as many clusters as points).
+    pub fn best_member(&self) -> Option<&Member> {
+        self.members.get(self.best)
     }
 
     /// Ranks with any weight in w and in p.
@@ -102,16 +102,10 @@ impl Model {
 /// Z, the mean over the kept members.
 pub(crate) fn merged<S: Slices>(slices: &S, members: &[Member]) -> S::Graph {
     let mut z = slices.new_graph();
-    merge_into(slices, members, &mut z);
-    z
-}
-
-/// The same into a graph whose memory is at hand.
-pub(crate) fn merge_into<S: Slices>(slices: &S, members: &[Member], z: &mut S::Graph) {
-    z.clear();
     let kept: Vec<&Member> = members.iter().filter(|m| m.kept).collect();
-    for member in &kept {
-        let share = 1.0 / kept.len() as f64;
-        slices.augment(&member.near_weights, &member.far_weights, &member.factor, share, z);
+    let share = 1.0 / kept.len() as f64;
+    for member in kept {
+        slices.augment(&member.near_weights, &member.far_weights, &member.factor, share, &mut z);
     }
+    z
 }

@@ -44,12 +44,6 @@ fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden").join(name)
 }
 
-/// The folder of data and golden results beside the project, where it is present.
-fn shared() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    path.join("golden").is_dir().then_some(path)
-}
-
 fn near(what: &str, ours: &[f64], theirs: &[f64], tolerance: f64) {
     assert_eq!(ours.len(), theirs.len(), "{what}: lengths differ");
     let worst = ours.iter().zip(theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -239,10 +233,7 @@ fn iris_and_moons_agree() {
 
 #[test]
 fn orl_agrees() {
-    let Some(shared) = shared() else {
-        println!("skipped: ../shared with the ORL data is not here");
-        return;
-    };
+    let Some(shared) = nearfar_testkit::shared_dir("ORL against the reference") else { return };
     let open = |name: &str| Golden::open(&shared.join("golden").join(name));
     let x = Golden::open(&shared.join("data/orl.npz")).array("X");
     let settings = [("demo", open("orl_demo.npz")), ("default", open("orl_default.npz"))];

@@ -92,8 +92,8 @@ impl Folder {
             let weights = model.near_weights.iter().zip(&model.far_weights).enumerate();
             weights.into_iter().try_for_each(|(rank, (near, far))| writeln!(out, "{rank},{near},{far}"))
         })?;
-        if !model.members.is_empty() {
-            let factor = &model.best_member().factor;
+        if let Some(best) = model.best_member() {
+            let factor = &best.factor;
             let by_rows: Vec<f64> =
                 (0..n).flat_map(|i| (0..factor.n_columns()).map(move |j| factor.get(i, j))).collect();
             self.put_matrix("factor.npy", n, &by_rows)?;
