@@ -101,11 +101,16 @@ impl Model {
 
 /// Z, the mean over the kept members.
 pub(crate) fn merged<S: Slices>(slices: &S, members: &[Member]) -> S::Graph {
+    let kept: Vec<(&Member, f64)> = members.iter().filter(|m| m.kept).map(|m| (m, 1.0)).collect();
+    weighted(slices, &kept)
+}
+
+/// Z, the mean over these members, each with its weight.
+pub(crate) fn weighted<S: Slices>(slices: &S, members: &[(&Member, f64)]) -> S::Graph {
     let mut z = slices.new_graph();
-    let kept: Vec<&Member> = members.iter().filter(|m| m.kept).collect();
-    let share = 1.0 / kept.len() as f64;
-    for member in kept {
-        slices.augment(&member.near_weights, &member.far_weights, &member.factor, share, &mut z);
+    let total: f64 = members.iter().map(|(_, weight)| weight).sum();
+    for (member, weight) in members {
+        slices.augment(&member.near_weights, &member.far_weights, &member.factor, weight / total, &mut z);
     }
     z
 }

@@ -88,7 +88,7 @@ enum Way {
     Products { centred: Vec<f64> },
 }
 
-struct Points {
+pub(super) struct Points {
     n: usize,
     m: usize,
     /// n × m row-major, scaled.
@@ -99,7 +99,7 @@ struct Points {
 }
 
 impl Points {
-    fn prepare(samples: &Samples<'_>, metric: Metric) -> Result<Self> {
+    pub(super) fn prepare(samples: &Samples<'_>, metric: Metric) -> Result<Self> {
         let (n, m) = (samples.n_samples(), samples.n_features());
         let mut rows = vec![0.0; n * m];
         rows.par_chunks_mut(m).enumerate().for_each(|(i, row)| samples.copy_row(i, row));
@@ -140,15 +140,20 @@ impl Points {
         Ok(Self { n, m, rows, norms2, way, unit })
     }
 
-    fn row(&self, i: usize) -> &[f64] {
+    pub(super) fn row(&self, i: usize) -> &[f64] {
         &self.rows[i * self.m..(i + 1) * self.m]
     }
 
-    fn distance2(&self, i: usize, j: usize) -> f64 {
+    pub(super) fn distance2(&self, i: usize, j: usize) -> f64 {
         vectorized(
             #[inline(always)]
             || distance2_lanes(self.row(i), self.row(j)),
         )
+    }
+
+    /// Rows, features, all rows scaled, and what they were divided by.
+    pub(super) fn parts(&self) -> (usize, usize, &[f64], f64) {
+        (self.n, self.m, &self.rows, self.unit)
     }
 
     /// How near two stored values must be for their order to be in doubt; `None` when they are exact.
@@ -274,7 +279,7 @@ pub(super) fn power_of_two_above(x: f64) -> f64 {
 }
 
 /// The rows less the mean row.
-fn centre(rows: &[f64], n: usize, m: usize) -> Vec<f64> {
+pub(super) fn centre(rows: &[f64], n: usize, m: usize) -> Vec<f64> {
     let mut mean = vec![0.0; m];
     for row in rows.chunks_exact(m) {
         for (mean, x) in mean.iter_mut().zip(row) {

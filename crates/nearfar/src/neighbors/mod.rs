@@ -7,6 +7,7 @@
 //! its place, with fewer than eight points the farthest one; both are reported as a [`Warning`].
 
 pub(crate) mod exact;
+pub mod nearest;
 mod order;
 pub(crate) mod precomputed;
 

@@ -50,6 +50,17 @@ impl<'a> NeighborLists<'a> {
     pub fn n_samples(&self) -> usize {
         self.n_samples
     }
+
+    /// Neighbours listed for every point.
+    pub fn n_neighbors(&self) -> usize {
+        self.n_neighbors
+    }
+
+    /// Neighbours of point i with their distances.
+    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = (u32, f64)> {
+        let at = i * self.n_neighbors..(i + 1) * self.n_neighbors;
+        self.indices[at.clone()].iter().copied().zip(self.distances[at].iter().copied())
+    }
 }
 
 fn broken(what: &'static str, row: usize, column: usize, value: f64, rule: &str) -> DataError {
@@ -89,27 +100,70 @@ fn check_pairwise(x: &Samples<'_>, what: &'static str) -> Result<f64> {
     Ok(largest)
 }
 
+/// A checked pairwise matrix, seen as rows of squared distances or of −ln κ.
+pub(super) struct Pairwise<'a> {
+    x: &'a Samples<'a>,
+    /// What distances are divided by.
+    pub(super) unit: f64,
+    /// ln of the smallest and largest positive affinity; `None` for distances.
+    logs: Option<(f64, f64)>,
+}
+
+impl<'a> Pairwise<'a> {
+    pub(super) fn distances(x: &'a Samples<'a>) -> Result<Self> {
+        let largest = check_pairwise(x, "distances")?;
+        for i in 0..x.n_samples() {
+            let value = x.get(i, i);
+            if value > 1e-9 * largest {
+                return Err(broken("distances", i, i, value, "a point is at distance 0 from itself").into());
+            }
+        }
+        Ok(Self { x, unit: power_of_two_above(largest), logs: None })
+    }
+
+    pub(super) fn affinities(x: &'a Samples<'a>) -> Result<Self> {
+        check_pairwise(x, "affinities")?;
+        let n = x.n_samples();
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for i in 0..n {
+            for j in (0..n).filter(|j| *j != i) {
+                let value = x.get(i, j);
+                if value > 0.0 {
+                    low = low.min(value.ln());
+                    high = high.max(value.ln());
+                }
+            }
+        }
+        if n > 1 && low > high {
+            let rule = "at least one pair must have a positive affinity";
+            return Err(broken("affinities", 0, 1, 0.0, rule).into());
+        }
+        Ok(Self { x, unit: 1.0, logs: Some((low, high)) })
+    }
+
+    /// Row i; its own entry is 0.
+    pub(super) fn row(&self, i: usize, out: &mut [f64]) {
+        self.x.copy_row(i, out);
+        for value in out.iter_mut() {
+            *value = match self.logs {
+                None => (*value / self.unit) * (*value / self.unit),
+                Some((_, high)) if *value > 0.0 => high - value.ln().min(high),
+                Some((low, high)) => high - (low - ZERO_AFFINITY_GAP),
+            };
+        }
+        out[i] = 0.0;
+    }
+}
+
 /// Rank by precomputed distances.
 pub(crate) fn from_distances<E: Entry>(x: &Samples<'_>, observer: &dyn Observer) -> Result<Neighborhoods<E>> {
-    let largest = check_pairwise(x, "distances")?;
+    let pairs = Pairwise::distances(x)?;
     let n = x.n_samples();
-    for i in 0..n {
-        let value = x.get(i, i);
-        if value > 1e-9 * largest {
-            return Err(broken("distances", i, i, value, "a point is at distance 0 from itself").into());
-        }
-    }
-    let unit = power_of_two_above(largest);
-    let row = |i: usize, out: &mut [f64]| {
-        x.copy_row(i, out);
-        out.iter_mut().for_each(|d| *d = (*d / unit) * (*d / unit));
-        out[i] = 0.0;
-    };
-    let (values, rank, scales) = rank_rows::<E>(n, row, observer)?;
+    let (values, rank, scales) = rank_rows::<E>(n, |i, out| pairs.row(i, out), observer)?;
     let mut sigma: Vec<f64> = scales.iter().map(|s| s.value.sqrt()).collect();
     let replaced: Vec<bool> = scales.iter().map(|s| s.replaced).collect();
     let warnings = sigma_warnings(n, &mut sigma, &replaced);
-    Ok(Neighborhoods { n, values, rank, sigma: Some(sigma), unit, warnings })
+    Ok(Neighborhoods { n, values, rank, sigma: Some(sigma), unit: pairs.unit, warnings })
 }
 
 /// Rank by precomputed affinities, largest first.
@@ -117,40 +171,16 @@ pub(crate) fn from_affinities<E: Entry>(
     x: &Samples<'_>,
     observer: &dyn Observer,
 ) -> Result<Neighborhoods<E>> {
-    check_pairwise(x, "affinities")?;
+    let pairs = Pairwise::affinities(x)?;
     let n = x.n_samples();
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for i in 0..n {
-        for j in (0..n).filter(|j| *j != i) {
-            let value = x.get(i, j);
-            if value > 0.0 {
-                low = low.min(value.ln());
-                high = high.max(value.ln());
-            }
-        }
-    }
-    if n > 1 && low > high {
-        return Err(broken("affinities", 0, 1, 0.0, "at least one pair must have a positive affinity").into());
-    }
-    let row = |i: usize, out: &mut [f64]| {
-        x.copy_row(i, out);
-        for value in out.iter_mut() {
-            *value = high - if *value > 0.0 { value.ln().min(high) } else { low - ZERO_AFFINITY_GAP };
-        }
-        out[i] = 0.0;
-    };
-    let (values, rank, _) = rank_rows::<E>(n, row, observer)?;
+    let (values, rank, _) = rank_rows::<E>(n, |i, out| pairs.row(i, out), observer)?;
     let warnings =
         if n <= super::SIGMA_NEIGHBOR { vec![Warning::FewSamples { n_samples: n }] } else { Vec::new() };
     Ok(Neighborhoods { n, values, rank, sigma: None, unit: 1.0, warnings })
 }
 
-/// Rank by neighbour lists; points that are not listed follow in a seeded random order, all alike.
-pub(crate) fn from_lists<E: Entry>(
-    lists: &NeighborLists<'_>,
-    seed: u64,
-    observer: &dyn Observer,
-) -> Result<Neighborhoods<E>> {
+/// Refuse lists that break the rules; returns a power of two above the largest distance.
+pub(super) fn check_lists(lists: &NeighborLists<'_>) -> Result<(f64, f64)> {
     let (n, listed) = (lists.n_samples, lists.n_neighbors);
     if n == 0 || (listed == 0 && n > 1) {
         return Err(DataError::Empty { n_samples: n, n_features: listed }.into());
@@ -159,16 +189,16 @@ pub(crate) fn from_lists<E: Entry>(
         return Err(DataError::Shape { n_rows: n, n_columns: n - 1, len: n * listed }.into());
     }
     let mut largest = 0.0_f64;
+    let mut seen = vec![usize::MAX; n];
     for i in 0..n {
-        let mut seen = vec![false; n];
-        seen[i] = true;
+        seen[i] = i;
         for k in 0..listed {
             let (j, d) = (lists.indices[i * listed + k] as usize, lists.distances[i * listed + k]);
-            if j >= n || seen[j] {
+            if j >= n || seen[j] == i {
                 let rule = "each list names other points, each at most once";
                 return Err(broken("neighbors", i, k, j as f64, rule).into());
             }
-            seen[j] = true;
+            seen[j] = i;
             if !(d >= 0.0 && d.is_finite()) {
                 return Err(broken("neighbors", i, k, d, "distances are finite and 0 or more").into());
             }
@@ -178,7 +208,17 @@ pub(crate) fn from_lists<E: Entry>(
             largest = largest.max(d);
         }
     }
-    let unit = power_of_two_above(largest);
+    Ok((largest, power_of_two_above(largest)))
+}
+
+/// Rank by neighbour lists; points that are not listed follow in a seeded random order, all alike.
+pub(crate) fn from_lists<E: Entry>(
+    lists: &NeighborLists<'_>,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Neighborhoods<E>> {
+    let (n, listed) = (lists.n_samples, lists.n_neighbors);
+    let (largest, unit) = check_lists(lists)?;
     // Behind every listed one, also where all of those are copies at distance 0.
     let beyond = if largest > 0.0 { 2.0 * (largest / unit) * (largest / unit) } else { 1.0 };
     let row = |i: usize, out: &mut [f64]| {

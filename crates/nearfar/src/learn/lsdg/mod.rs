@@ -159,7 +159,7 @@ pub(crate) fn default_start_ranks(n: usize) -> usize {
 }
 
 /// Weights that start the run: w even on the first `k0` ranks, p even on the rest (on the last one where none is left).
-pub(crate) fn start_weights(multiplicity: &[f64], k0: usize) -> (Vec<f64>, Vec<f64>) {
+pub fn start_weights(multiplicity: &[f64], k0: usize) -> (Vec<f64>, Vec<f64>) {
     let k0 = k0.min(multiplicity.len());
     let even = |from: usize, to: usize| {
         let total: f64 = multiplicity[from..to].iter().sum();

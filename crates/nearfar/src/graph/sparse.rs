@@ -1,0 +1,156 @@
+//! A symmetric sparse matrix, both triangles kept, row after row.
+
+use rayon::prelude::*;
+
+use crate::math::factor::Factor;
+use crate::slices::{Graph, SparseRows};
+use crate::spectral::eigen::Operator;
+
+/// Rows that one task works on; fixed, so that sums do not depend on the number of threads.
+const ROWS: usize = 256;
+
+/// A symmetric sparse matrix. Every pass costs time in its entries alone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SparseGraph(SparseRows);
+
+impl SparseGraph {
+    /// From (row, column, value), in any order; entries at one place are merged. Give both triangles.
+    pub(crate) fn from_entries(n: usize, mut entries: Vec<(u32, u32, f64)>, merge: impl Fn(f64, f64) -> f64) -> Self {
+        // Stable, so that merging a sum always happens in the same order.
+        entries.par_sort_by_key(|(i, j, _)| (*i, *j));
+        let mut rows = SparseRows { starts: vec![0; n + 1], ..SparseRows::default() };
+        let mut last = None;
+        for (i, j, value) in entries {
+            if last == Some((i, j)) {
+                let end = rows.values.len() - 1;
+                rows.values[end] = merge(rows.values[end], value);
+                continue;
+            }
+            last = Some((i, j));
+            rows.columns.push(j);
+            rows.values.push(value);
+            rows.starts[i as usize + 1] += 1;
+        }
+        for i in 0..n {
+            rows.starts[i + 1] += rows.starts[i];
+        }
+        Self(rows)
+    }
+
+    /// Rows, columns and values.
+    pub fn rows(&self) -> &SparseRows {
+        &self.0
+    }
+
+    /// Number of stored entries.
+    pub fn n_entries(&self) -> usize {
+        self.0.values.len()
+    }
+
+    /// Columns and values of row i.
+    pub(crate) fn row(&self, i: usize) -> (&[u32], &[f64]) {
+        let at = self.0.starts[i]..self.0.starts[i + 1];
+        (&self.0.columns[at.clone()], &self.0.values[at])
+    }
+
+    /// Sum of every row.
+    pub(crate) fn row_sums(&self) -> Vec<f64> {
+        (0..self.size()).map(|i| self.row(i).1.iter().sum()).collect()
+    }
+
+    /// Replace every value by a symmetric function of its place and itself.
+    pub(crate) fn scale_entries(&mut self, scale: impl Fn(usize, usize, f64) -> f64) {
+        for i in 0..self.size() {
+            for at in self.0.starts[i]..self.0.starts[i + 1] {
+                self.0.values[at] = scale(i, self.0.columns[at] as usize, self.0.values[at]);
+            }
+        }
+    }
+
+    /// Product with a row-major matrix of `columns` columns; the answer is row-major too.
+    pub(crate) fn times_rows(&self, x: &[f64], columns: usize) -> Vec<f64> {
+        let mut y = vec![0.0; x.len()];
+        y.par_chunks_mut(ROWS * columns.max(1)).enumerate().for_each(|(block, y)| {
+            for (a, y) in y.chunks_exact_mut(columns).enumerate() {
+                let (places, values) = self.row(block * ROWS + a);
+                for (j, value) in places.iter().zip(values) {
+                    let x = &x[*j as usize * columns..][..columns];
+                    y.iter_mut().zip(x).for_each(|(y, x)| *y += value * x);
+                }
+            }
+        });
+        y
+    }
+}
+
+/// Columns one after the other become rows one after the other.
+pub(crate) fn to_rows(x: &[f64], n: usize, columns: usize) -> Vec<f64> {
+    let mut rows = vec![0.0; x.len()];
+    for (c, column) in x.chunks_exact(n.max(1)).enumerate() {
+        for (i, value) in column.iter().enumerate() {
+            rows[i * columns + c] = *value;
+        }
+    }
+    rows
+}
+
+/// The other way.
+pub(crate) fn to_columns(x: &[f64], n: usize, columns: usize, out: &mut [f64]) {
+    for (i, row) in x.chunks_exact(columns.max(1)).enumerate() {
+        for (c, value) in row.iter().enumerate() {
+            out[c * n + i] = *value;
+        }
+    }
+}
+
+impl Operator for SparseGraph {
+    fn size(&self) -> usize {
+        self.0.starts.len().saturating_sub(1)
+    }
+
+    fn apply(&self, x: &[f64], columns: usize, y: &mut [f64]) {
+        let n = self.size();
+        let rows = self.times_rows(&to_rows(x, n, columns), columns);
+        to_columns(&rows, n, columns, y);
+    }
+}
+
+impl Graph for SparseGraph {
+    fn times(&self, factor: &Factor, out: &mut [f64]) {
+        self.apply(factor.values(), factor.n_columns(), out);
+    }
+
+    fn quadratic(&self, d: &[f64]) -> f64 {
+        let parts: Vec<f64> = d
+            .par_chunks(ROWS)
+            .enumerate()
+            .map(|(block, own)| {
+                let mut sum = 0.0;
+                for (a, di) in own.iter().enumerate().filter(|(_, di)| **di != 0.0) {
+                    let (places, values) = self.row(block * ROWS + a);
+                    sum += di * places.iter().zip(values).map(|(j, t)| t * d[*j as usize]).sum::<f64>();
+                }
+                sum
+            })
+            .collect();
+        parts.iter().sum()
+    }
+
+    fn norm2(&self) -> f64 {
+        self.0.values.iter().map(|v| v * v).sum()
+    }
+
+    fn degrees(&self) -> Vec<f64> {
+        self.row_sums()
+    }
+
+    fn get(&self, i: usize, j: usize) -> f64 {
+        let (places, values) = self.row(i);
+        places.binary_search(&(j as u32)).map_or(0.0, |at| values[at])
+    }
+
+    fn clear(&mut self) {
+        let n = self.size();
+        self.0 = SparseRows { starts: vec![0; n + 1], ..SparseRows::default() };
+    }
+}
