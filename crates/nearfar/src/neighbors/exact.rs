@@ -355,12 +355,12 @@ impl Range {
     fn of_row(row: &[f64]) -> Self {
         const LANES: usize = 16;
         let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
-        // x − x is 0 unless x is infinite or NaN; the rest is 0 unless x has digits behind the point.
+        // 0 · x is 0 unless x is infinite or NaN; the rest is 0 unless x has digits behind the point.
         let (mut strange, mut broken) = ([0.0_f64; LANES], [0.0_f64; LANES]);
         let mut look = |lane: usize, x: f64| {
             low[lane] = if x < low[lane] { x } else { low[lane] };
             high[lane] = if x > high[lane] { x } else { high[lane] };
-            strange[lane] += x - x;
+            strange[lane] += 0.0 * x;
             broken[lane] += (x - x.trunc()).abs();
         };
         let (full, rest) = row.as_chunks::<LANES>();

@@ -294,6 +294,10 @@ impl<E: Entry> Operator for SymmetricTiles<E> {
     fn apply(&self, x: &[f64], columns: usize, y: &mut [f64]) {
         self.times_dense(x, columns, y);
     }
+
+    fn matrix(&self, a: &mut [f64]) {
+        self.copy_full(a);
+    }
 }
 
 impl<E: Entry> Graph for SymmetricTiles<E> {
