@@ -106,6 +106,8 @@ fn main() -> Result<()> {
         Task::BenchLarge { points, double, threads } => {
             growth::large(points, if double { Precision::Double } else { Precision::Single }, threads)
         }
-        Task::Study { data, repeats, only, first, alpha, neighbors, beta } => study::run(&data, first, repeats, &only, alpha, neighbors, beta),
+        Task::Study { data, repeats, only, first, alpha, neighbors, beta } => {
+            study::run(&data, first, repeats, &only, alpha, neighbors, beta)
+        }
     }
 }

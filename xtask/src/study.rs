@@ -54,7 +54,8 @@ fn soft<'a>(pool: impl Iterator<Item = &'a Member>, sharp: f64) -> Chosen<'a> {
 
 /// The first `random` random and `spectral` spectral members.
 fn pool(members: &[Member], random: usize, spectral: usize) -> impl Iterator<Item = &Member> {
-    let of = move |kind: bool, count: usize| members.iter().filter(move |m| m.spectral_start == kind).take(count);
+    let of =
+        move |kind: bool, count: usize| members.iter().filter(move |m| m.spectral_start == kind).take(count);
     of(false, random).chain(of(true, spectral))
 }
 
@@ -63,13 +64,22 @@ fn rules() -> Vec<Rule> {
     for (random, spectral) in [(6, 6), (12, 6), (12, 12), (6, 12), (0, 6), (0, 12), (12, 0)] {
         let name = format!("{random}+{spectral}");
         for share in [1.0, 0.75, 0.5, 0.25] {
-            rules.push((format!("{name} best {share}"), Box::new(move |m| best_of(pool(m, random, spectral), share))));
+            rules.push((
+                format!("{name} best {share}"),
+                Box::new(move |m| best_of(pool(m, random, spectral), share)),
+            ));
         }
         for factor in [1.1, 1.2, 1.3, 1.5, 2.0] {
-            rules.push((format!("{name} within {factor}"), Box::new(move |m| near_best(pool(m, random, spectral), factor, 1e-6))));
+            rules.push((
+                format!("{name} within {factor}"),
+                Box::new(move |m| near_best(pool(m, random, spectral), factor, 1e-6)),
+            ));
         }
         for sharp in [0.5, 1.0, 2.0] {
-            rules.push((format!("{name} soft {sharp}"), Box::new(move |m| soft(pool(m, random, spectral), sharp))));
+            rules.push((
+                format!("{name} soft {sharp}"),
+                Box::new(move |m| soft(pool(m, random, spectral), sharp)),
+            ));
         }
     }
     rules
@@ -83,11 +93,26 @@ struct Case {
 fn shape(name: &str, g: Generated, classes: usize) -> Case {
     Case {
         name: name.into(),
-        data: Dataset { path: name.into(), x: g.data, truth: g.truth, n: g.n_samples, m: g.n_features, classes },
+        data: Dataset {
+            path: name.into(),
+            x: g.data,
+            truth: g.truth,
+            n: g.n_samples,
+            m: g.n_features,
+            classes,
+        },
     }
 }
 
-pub(crate) fn run(folder: &Path, first: u64, repeats: u64, only: &str, alpha: f64, neighbors: usize, beta: f64) -> Result<()> {
+pub(crate) fn run(
+    folder: &Path,
+    first: u64,
+    repeats: u64,
+    only: &str,
+    alpha: f64,
+    neighbors: usize,
+    beta: f64,
+) -> Result<()> {
     let mut cases: Vec<Case> = Vec::new();
     for (name, ..) in EIGHT {
         if only.is_empty() || only.split(',').any(|o| name == o) {
@@ -105,7 +130,10 @@ pub(crate) fn run(folder: &Path, first: u64, repeats: u64, only: &str, alpha: f6
         let d = &case.data;
         let prepared = Prepared::new(&Input::from(d.samples()), &Params::new(d.classes), &Silent)?;
         for seed in first..first + repeats {
-            let mut params = Params { pruning: Pruning::None, ..Params::new(d.classes).seed(seed).starts(24).neighbors(neighbors) };
+            let mut params = Params {
+                pruning: Pruning::None,
+                ..Params::new(d.classes).seed(seed).starts(24).neighbors(neighbors)
+            };
             params.lsdg.alpha = Alpha::Relative(alpha);
             params.lsdg.beta = beta;
             let mut report = |rule: &str, labels: &[usize], extra: String| -> Result<()> {
@@ -116,13 +144,18 @@ pub(crate) fn run(folder: &Path, first: u64, repeats: u64, only: &str, alpha: f6
             let model = prepared.fit(&params, &Silent)?;
             for (at, m) in model.members.iter().enumerate() {
                 if let Some(labels) = &m.labels {
-                    report(&format!("member {at}"), labels, format!("{} {:?} {:.5}", m.spectral_start, m.neighbors, cut(m)))?;
+                    report(
+                        &format!("member {at}"),
+                        labels,
+                        format!("{} {:?} {:.5}", m.spectral_start, m.neighbors, cut(m)),
+                    )?;
                 }
             }
             let mut seen: Vec<(Vec<(usize, u64)>, Vec<usize>)> = Vec::new();
             for (name, rule) in rules() {
                 let chosen = rule(&model.members);
-                let key: Vec<(usize, u64)> = chosen.iter().map(|(m, w)| (std::ptr::from_ref(*m).addr(), w.to_bits())).collect();
+                let key: Vec<(usize, u64)> =
+                    chosen.iter().map(|(m, w)| (std::ptr::from_ref(*m).addr(), w.to_bits())).collect();
                 let labels = match seen.iter().find(|(k, _)| *k == key) {
                     Some((_, labels)) => labels.clone(),
                     None => prepared.merge_members(&chosen, &params, &Silent)?,
@@ -143,7 +176,11 @@ pub(crate) fn run(folder: &Path, first: u64, repeats: u64, only: &str, alpha: f6
                 labelings.push(prepared.spectral(&params.clone().seed(seed + 1000), Some(k), &Silent)?);
             }
             report("control graphs", &prepared.spectral_weighted(&mean, &params, &Silent)?, String::new())?;
-            report("control labels", &prepared.merge_labelings(&labelings, &params, &Silent)?, String::new())?;
+            report(
+                "control labels",
+                &prepared.merge_labelings(&labelings, &params, &Silent)?,
+                String::new(),
+            )?;
         }
     }
     Ok(())

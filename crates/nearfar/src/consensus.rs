@@ -12,8 +12,8 @@ use crate::learn::{Learned, StopReason, aosymnmf::AoSymNmf, phals::Phals, run, s
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::observe::{Event, Observer, Stage};
-use crate::params::{MethodKind, Params};
-use crate::slices::Slices;
+use crate::params::Params;
+use crate::slices::{Graph, Slices};
 use crate::spectral;
 use crate::spectral::eigen::{EigenParams, largest};
 
@@ -22,7 +22,7 @@ const START_NOISE: f64 = 0.1;
 /// k-means restarts where labels only serve to judge or to start a member.
 const QUICK_RESTARTS: usize = 5;
 /// Streams of the seed, so that members and stages draw independent numbers.
-const MEMBER_STREAM: u64 = 1 << 32;
+pub(crate) const MEMBER_STREAM: u64 = 1 << 32;
 
 /// One start and what came of it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -43,9 +43,9 @@ pub struct Member {
     /// p.
     #[serde(skip)]
     pub far_weights: Vec<f64>,
-    /// The loop that made the starting V.
+    /// The loop that made the starting V; the only loop of methods other than LSDG.
     pub started: Learned,
-    /// The main loop; `None` for methods that factor one graph only.
+    /// The main loop; `None` for methods of one loop.
     pub learned: Option<Learned>,
     /// The true objective of the state that is returned.
     pub objective: Objective,
@@ -187,7 +187,7 @@ where
             kept: false,
             dead_columns: 0,
         };
-        if self.params.method == MethodKind::Lsdg && result.started.reason != StopReason::Cancelled {
+        if result.started.reason != StopReason::Cancelled {
             let start = std::mem::take(&mut result.factor);
             let mut learner = Lsdg::new(self.slices, graph, start, weights, lsdg, alpha);
             result.learned = Some(run(&mut learner, &self.params.stop, member, self.observer));
@@ -240,15 +240,9 @@ where
         alpha: f64,
     ) -> (Factor, Learned) {
         let params = self.params;
-        let orthogonal = match params.method {
-            MethodKind::Lsdg => params.orthogonal_start,
-            MethodKind::Phals => false,
-            MethodKind::AoSymNmf => true,
-        };
-        // Iterations of this loop are progress of the main one only where there is no main one.
-        let silent = Quiet(self.observer);
-        let observer: &dyn Observer = if params.method == MethodKind::Lsdg { &silent } else { self.observer };
-        if orthogonal {
+        // Iterations of this loop are no progress of the main one.
+        let observer = &Quiet(self.observer);
+        if params.orthogonal_start {
             let mut method = AoSymNmf::new(graph, start, alpha, params.lsdg.reseed);
             let learned = run(&mut method, &params.stop, member, observer);
             (method.into_factor(), learned)
@@ -262,14 +256,9 @@ where
     /// Labels of one member and their cut; `graph` is scratch.
     fn judge(&self, member: &mut Member, base: &S::Graph, graph: &mut S::Graph) -> Result<()> {
         let r = self.params.n_clusters;
-        let labels = if self.params.method == MethodKind::Lsdg {
-            use crate::slices::Graph;
-            graph.clear();
-            self.slices.augment(&member.near_weights, &member.far_weights, &member.factor, 1.0, graph);
-            spectral::cluster(graph, r, QUICK_RESTARTS, self.params.seed, self.observer)?.labels
-        } else {
-            row_argmax(&member.factor)
-        };
+        graph.clear();
+        self.slices.augment(&member.near_weights, &member.far_weights, &member.factor, 1.0, graph);
+        let labels = spectral::cluster(graph, r, QUICK_RESTARTS, self.params.seed, self.observer)?.labels;
         member.cut = Some(spectral::normalized_cut(base, &labels, r));
         member.labels = Some(labels);
         Ok(())

@@ -156,6 +156,14 @@ pub enum DataError {
     /// Nothing to score.
     #[error("there are no labels to compare; at least one sample is needed")]
     NoLabels,
+    /// A method of the samples on pairwise input.
+    #[error(
+        "{method} factors the samples themselves and cannot work on distances, affinities or neighbour lists; give samples, or choose a method of a graph such as phals"
+    )]
+    NeedsSamples {
+        /// The method.
+        method: &'static str,
+    },
     /// Two lists of labels of different length.
     #[error("labels and truth differ in length: {labels} against {truth}")]
     LabelLengths {

@@ -22,6 +22,7 @@ pub mod augment;
 pub mod cluster;
 pub mod consensus;
 pub mod error;
+pub mod family;
 pub mod generate;
 pub mod graph;
 pub mod labels;

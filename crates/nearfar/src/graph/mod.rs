@@ -6,6 +6,7 @@
 mod sparse;
 
 pub use sparse::SparseGraph;
+pub(crate) use sparse::{to_columns, to_rows};
 
 use crate::error::{ParamError, Result};
 use crate::neighbors::Input;

@@ -15,7 +15,11 @@ pub struct SparseGraph(SparseRows);
 
 impl SparseGraph {
     /// From (row, column, value), in any order; entries at one place are merged. Give both triangles.
-    pub(crate) fn from_entries(n: usize, mut entries: Vec<(u32, u32, f64)>, merge: impl Fn(f64, f64) -> f64) -> Self {
+    pub(crate) fn from_entries(
+        n: usize,
+        mut entries: Vec<(u32, u32, f64)>,
+        merge: impl Fn(f64, f64) -> f64,
+    ) -> Self {
         // Stable, so that merging a sum always happens in the same order.
         entries.par_sort_by_key(|(i, j, _)| (*i, *j));
         let mut rows = SparseRows { starts: vec![0; n + 1], ..SparseRows::default() };

@@ -102,6 +102,19 @@ pub(crate) fn norm2(a: &[f64]) -> f64 {
     dot(a, a)
 }
 
+/// Scale to length 1; `false` where every value is 0.
+pub(crate) fn normalize(row: &mut [f64]) -> bool {
+    // Divided by the largest first, so that no square overflows or vanishes.
+    let largest = row.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+    if largest == 0.0 {
+        return false;
+    }
+    row.iter_mut().for_each(|x| *x /= largest);
+    let length = norm2(row).sqrt();
+    row.iter_mut().for_each(|x| *x /= length);
+    true
+}
+
 /// y += s x.
 #[inline(always)]
 pub(crate) fn add_scaled<E: Entry>(y: &mut [f64], s: f64, x: &[E]) {

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::order::{Doubt, RowOrder, RowScale};
 use super::{Metric, Neighborhoods, sigma_warnings};
 use crate::error::{DataError, Result};
-use crate::math::kernel::{Entry, distance2_lanes, norm2, vectorized};
+use crate::math::kernel::{Entry, distance2_lanes, norm2, normalize, vectorized};
 use crate::observe::{Event, Observer, Stage, go_on};
 use crate::samples::Samples;
 
@@ -105,13 +105,9 @@ impl Points {
         rows.par_chunks_mut(m).enumerate().for_each(|(i, row)| samples.copy_row(i, row));
         if metric == Metric::Cosine {
             for (i, row) in rows.chunks_mut(m).enumerate() {
-                let largest = row.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
-                if largest == 0.0 {
+                if !normalize(row) {
                     return Err(DataError::ZeroRow { row: i }.into());
                 }
-                row.iter_mut().for_each(|x| *x /= largest);
-                let length = norm2(row).sqrt();
-                row.iter_mut().for_each(|x| *x /= length);
             }
         }
         let largest = rows.par_iter().copied().map(f64::abs).reduce(|| 0.0, f64::max);

@@ -300,6 +300,7 @@ impl<S: Slices> Method for Lsdg<'_, S> {
             overlap: terms.overlap,
             density: terms.density,
             orthogonality: -q.alpha * orthogonality,
+            penalty: 0.0,
             change,
         })
     }

@@ -1,15 +1,10 @@
-//! PHALS: symmetric NMF of a fixed graph, one column at a time.
-//!
-//! $$ \min_{V \ge 0} \tfrac12 \|T - VV^\top\|^2, \quad T = \mathrm{sym}(S). $$
-//! Source: Hou, Chu, Liao, "A progressive hierarchical alternating least squares method for symmetric
-//! nonnegative matrix factorization" (2023), as the LSDG authors' program has it.
-//!
-//! The start is rescaled by the best scalar, $\sqrt{\langle T, VV^\top\rangle}/\|VV^\top\|$. The loss is recorded after every
-//! sweep, the start first; a loss that rises ends the run.
+#![doc = include_str!("about.md")]
 
-use super::run::Method;
+use super::family::{Fitted, Labeling, Task};
+use super::run::{Method, run};
 use super::sweep::{Reseed, SweepParams, sweep};
 use super::trace::TraceRow;
+use crate::error::Result;
 use crate::math::factor::Factor;
 use crate::math::kernel::{dot, norm2};
 use crate::observe::Observer;
@@ -57,6 +52,19 @@ impl<'a, G: Graph> FixedGraph<'a, G> {
         0.5 * self.norm2 - self.inner() + 0.5 * self.gram_norm2()
     }
 
+    /// T V of the present factor, column-major.
+    pub(crate) fn product(&self) -> &[f64] {
+        &self.tv
+    }
+
+    /// Take another V, and multiply again. Returns its relative change.
+    pub(crate) fn replace(&mut self, values: Vec<f64>) -> f64 {
+        let (n, r) = (self.factor.n_samples(), self.factor.n_columns());
+        let before = std::mem::replace(&mut self.factor, Factor::new(values, n, r));
+        self.multiply();
+        self.factor.relative_change(&before)
+    }
+
     /// Sweep, and multiply again. Returns Σ R and the relative change of V.
     pub(crate) fn sweep(
         &mut self,
@@ -73,6 +81,14 @@ impl<'a, G: Graph> FixedGraph<'a, G> {
         self.multiply();
         Some((orthogonality, self.factor.relative_change(&before)))
     }
+}
+
+/// One start.
+pub(crate) fn learn(task: Task<'_>) -> Result<Fitted> {
+    let mut method = Phals::new(task.graph(), task.start);
+    let learned = run(&mut method, task.stop, task.member, task.observer);
+    let objective = method.0.fit();
+    Ok(Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest })
 }
 
 /// The method; see the module.

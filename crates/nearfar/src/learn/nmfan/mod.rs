@@ -1,0 +1,34 @@
+#![doc = include_str!("about.md")]
+
+use super::family::{Fitted, Task};
+use crate::error::{ParamError, Result};
+
+/// Settings of the method.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct NmfAnParams {
+    /// λ: the weight of the Laplacian term, 0 to 1e9.
+    pub lambda: f64,
+    /// Neighbours of the first graph, at least 1.
+    pub neighbors: usize,
+}
+
+impl Default for NmfAnParams {
+    fn default() -> Self {
+        Self { lambda: 100.0, neighbors: 5 }
+    }
+}
+
+impl NmfAnParams {
+    /// Judge the ranges.
+    ///
+    /// # Errors
+    /// Names the first parameter out of range.
+    pub fn check(&self) -> Result<(), ParamError> {
+        todo!()
+    }
+}
+
+/// One start.
+pub(crate) fn learn(_task: Task<'_>, _params: &NmfAnParams) -> Result<Fitted> {
+    todo!()
+}
