@@ -9,7 +9,7 @@ use super::nmfan::NmfAnParams;
 use super::rbsmf::RbsMfParams;
 use super::s3nmf::S3NmfParams;
 use super::sbsum::SBsumParams;
-use super::symnmf::SymNmfParams;
+use super::symnmf::{SymNmfParams, SymNmfSolver};
 use super::{Learned, StopRule};
 use crate::error::{Error, ParamError, Result};
 use crate::graph::SparseGraph;
@@ -264,6 +264,17 @@ impl MethodParams {
             Self::KMeans => MethodKind::KMeans,
             Self::Spectral => MethodKind::Spectral,
             Self::Nmf => MethodKind::Nmf,
+        }
+    }
+
+    /// Matrices of n × n numbers that the method holds at once.
+    pub(crate) fn n_matrices(&self) -> u64 {
+        match self {
+            Self::SymNmf(SymNmfParams { solver: SymNmfSolver::Newton }) => 1,
+            Self::NmfAn(_) => 2,
+            Self::CgSymNmf(_) => 6,
+            Self::RbsMf(_) => 6,
+            _ => 0,
         }
     }
 
