@@ -59,13 +59,13 @@ impl Folder {
         self.put("trace.csv", |out| {
             writeln!(
                 out,
-                "member,iteration,loss,fit,dissimilarity,overlap,density,orthogonality,change_v,change_w,change_p"
+                "member,iteration,loss,fit,dissimilarity,overlap,density,orthogonality,penalty,change_v,change_w,change_p"
             )?;
             for (member, row) in rows {
-                let TraceRow { iteration, fit, dissimilarity, overlap, density, orthogonality, change } = row;
+                let TraceRow { iteration, fit, dissimilarity, overlap, density, orthogonality, penalty, change } = row;
                 writeln!(
                     out,
-                    "{member},{iteration},{},{fit},{dissimilarity},{overlap},{density},{orthogonality},{},{},{}",
+                    "{member},{iteration},{},{fit},{dissimilarity},{overlap},{density},{orthogonality},{penalty},{},{},{}",
                     row.loss(),
                     change[0],
                     change[1],
@@ -87,11 +87,13 @@ impl Folder {
         let n = model.n_samples();
         self.put("settings.toml", |out| out.write_all(settings.as_bytes()))?;
         self.put("labels.csv", |out| write_labels(out, &model.labels, ids, LabelFormat::Csv))?;
-        self.put("weights.csv", |out| {
-            writeln!(out, "rank,near,far")?;
-            let weights = model.near_weights.iter().zip(&model.far_weights).enumerate();
-            weights.into_iter().try_for_each(|(rank, (near, far))| writeln!(out, "{rank},{near},{far}"))
-        })?;
+        if !model.near_weights.is_empty() {
+            self.put("weights.csv", |out| {
+                writeln!(out, "rank,near,far")?;
+                let weights = model.near_weights.iter().zip(&model.far_weights).enumerate();
+                weights.into_iter().try_for_each(|(rank, (near, far))| writeln!(out, "{rank},{near},{far}"))
+            })?;
+        }
         if let Some(best) = model.best_member() {
             let factor = &best.factor;
             let by_rows: Vec<f64> =
@@ -140,11 +142,16 @@ fn without_traces(model: &Model) -> serde_json::Value {
 pub(crate) fn export_graph(model: &Model, kind: GraphKind, path: &Path) -> Outcome {
     let n = model.n_samples();
     let rows = match kind {
-        _ if model.near_weights.len() != n || model.members.is_empty() => SparseRows::default(),
+        _ if model.members.is_empty() => SparseRows::default(),
         GraphKind::S => model.similarity(),
         GraphKind::D => model.dissimilarity(),
         GraphKind::Z => {
-            let full = model.augmented();
+            let full = model.augmented().ok_or_else(|| {
+                Failure::wrong(format!(
+                    "{} makes no Z; export s, the graph it factors",
+                    model.params.method.kind()
+                ))
+            })?;
             return write_file(path, |out| {
                 writeln!(out, "i,j,z")?;
                 for i in 0..n {
