@@ -126,11 +126,10 @@ where
             return Err(Error::Collapsed { iteration, cause: self.cause_of_collapse(&members[0]) });
         }
         let mut order: Vec<usize> = (0..members.len()).filter(|m| !members[*m].collapsed()).collect();
-        order.sort_by(|a, b| {
-            let cut = |m: &usize| members[*m].cut.unwrap_or(0.0);
-            cut(a).total_cmp(&cut(b)).then(a.cmp(b))
-        });
-        order.truncate(self.params.kept());
+        let cut = |m: &usize| members[*m].cut.unwrap_or(0.0);
+        order.sort_by(|a, b| cut(a).total_cmp(&cut(b)).then(a.cmp(b)));
+        let cuts: Vec<f64> = order.iter().map(cut).collect();
+        order.truncate(self.params.kept(&cuts));
         for m in order {
             members[m].kept = true;
         }

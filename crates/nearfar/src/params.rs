@@ -15,6 +15,9 @@ pub const DEFAULT_ALPHA: f64 = 0.5;
 /// β of a default run.
 pub const DEFAULT_BETA: f64 = 10.0;
 
+/// A member whose cut is above this many times the best one's is an outlier.
+pub const OUTLIER_CUT: f64 = 3.0;
+
 /// Trusted ranks of the members, in twelfths of [`Params::neighbors`]'s value.
 const SPREAD: [usize; 6] = [8, 10, 12, 14, 16, 20];
 
@@ -53,8 +56,10 @@ pub enum Pruning {
     /// The better three quarters by normalised cut on the starting graph.
     Quarter,
     /// The better half.
-    #[default]
     Half,
+    /// All but those whose cut is more than [`OUTLIER_CUT`] times the best one's: starts that missed what others found.
+    #[default]
+    Outliers,
 }
 
 /// Settings of a run; nothing is judged before [`check`](Self::check), which every run calls first.
@@ -126,7 +131,7 @@ impl Params {
             start: if scale_free { Starts::Both } else { Starts::Random },
             spread_neighbors: scale_free,
             orthogonal_start: scale_free,
-            pruning: if scale_free { Pruning::Half } else { Pruning::None },
+            pruning: if scale_free { Pruning::Outliers } else { Pruning::None },
             stop: StopRule::default(),
             kmeans_restarts: 20,
             seed: 0,
@@ -227,12 +232,18 @@ impl Params {
         }
     }
 
-    /// How many members are kept.
-    pub(crate) fn kept(&self) -> usize {
-        match self.pruning {
+    /// How many members are kept, of all whose cuts are given, smallest first.
+    pub(crate) fn kept(&self, cuts: &[f64]) -> usize {
+        let kept = match self.pruning {
             Pruning::None => self.starts,
             Pruning::Half => self.starts.div_ceil(2),
             Pruning::Quarter => (3 * self.starts).div_ceil(4),
-        }
+            Pruning::Outliers => {
+                // Where the best cut is 0, up to rounding, so is every other that is as good.
+                let most = cuts.first().map_or(0.0, |best| OUTLIER_CUT * best.max(0.0) + 1e-9);
+                cuts.iter().filter(|cut| **cut <= most).count()
+            }
+        };
+        kept.min(cuts.len())
     }
 }

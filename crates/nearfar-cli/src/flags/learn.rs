@@ -86,7 +86,8 @@ pub(crate) struct LearnArgs {
     /// Where they start [default: both; paper, demo: random]
     #[arg(long, value_enum)]
     pub(crate) start: Option<StartName>,
-    /// Leave the worse quarter or half of the starts out of the consensus [default: half; paper, demo: none]
+    /// Leave starts out of the consensus: outliers (a cut three times the best), the worse quarter or half
+    /// [default: outliers; paper, demo: none]
     #[arg(long, value_enum)]
     pub(crate) prune: Option<Prune>,
     /// Most iterations of a start [default: 1000]

@@ -97,7 +97,7 @@ words!(
 );
 words!(
     /// Members left out.
-    Prune => Pruning { None => Pruning::None, Quarter => Pruning::Quarter, Half => Pruning::Half }
+    Prune => Pruning { None => Pruning::None, Quarter => Pruning::Quarter, Half => Pruning::Half, Outliers => Pruning::Outliers }
 );
 words!(
     /// Metrics.
