@@ -2,9 +2,11 @@
 
 mod clock;
 mod data;
+mod family;
 mod growth;
 mod limit;
 mod mt19937;
+mod paper;
 mod reference;
 mod study;
 mod table;
@@ -14,6 +16,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use nearfar::Precision;
+use nearfar::graph::GraphKind;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about)]
@@ -52,6 +55,29 @@ enum Task {
         /// Seeds per cell.
         #[arg(long, default_value_t = 20)]
         starts: u64,
+    },
+    /// The compared methods and the ablations on the eight datasets, beside the paper (docs/methods.md).
+    Family {
+        /// Methods; all when none is named.
+        methods: Vec<String>,
+        /// Datasets, by name; all eight when none is given.
+        #[arg(long = "on")]
+        datasets: Vec<String>,
+        /// Folder with the datasets.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+        /// Starts of the chosen setting.
+        #[arg(long, default_value_t = 20)]
+        starts: u64,
+        /// Starts per setting of a grid.
+        #[arg(long, default_value_t = 3)]
+        screen: u64,
+        /// Relative change of the loss at which every method stops.
+        #[arg(long, default_value_t = 1e-5)]
+        tol: f64,
+        /// Factor the starting graph of LSDG instead of the normalised one.
+        #[arg(long)]
+        lsdg_graph: bool,
     },
     /// Time per stage at n = 1k, 2k, … and the fitted exponent.
     BenchGrowth {
@@ -102,6 +128,17 @@ fn main() -> Result<()> {
             reference::bench(&data, &reference, &python, &names, threads)
         }
         Task::Table { names, data, starts } => table::run(&data, starts, &names),
+        Task::Family { methods, datasets, data, starts, screen, tol, lsdg_graph } => {
+            family::run(&family::Request {
+                folder: &data,
+                datasets: &datasets,
+                methods: &methods,
+                starts,
+                screen,
+                tolerance: tol,
+                graph: if lsdg_graph { GraphKind::Lsdg } else { GraphKind::Ncut },
+            })
+        }
         Task::BenchGrowth { largest, threads } => growth::growth(largest, threads),
         Task::BenchLarge { points, double, threads } => {
             growth::large(points, if double { Precision::Double } else { Precision::Single }, threads)
