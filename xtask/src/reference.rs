@@ -144,8 +144,9 @@ fn ours<E: Entry>(data: &Dataset) -> Result<Ours> {
     let mut generator = Mt19937::new(SEED);
     let start = Factor::new((0..n * r).map(|_| generator.uniform()).collect(), n, r);
     let params = LsdgParams::paper();
-    let (slices, ranked) =
-        timed(|| -> Result<_> { Ok(FullSlices::<E>::new(rank(&Input::from(data.samples()), 0, &Silent)?)) });
+    let (slices, ranked) = timed(|| -> Result<_> {
+        Ok(FullSlices::<E>::new(rank(&Input::from(data.samples()), 0, &Silent)?, &Silent)?)
+    });
     let slices = slices?;
     let k0 = n.ilog2() as usize + 1;
     let w: Vec<f64> = (0..n).map(|k| if k < k0 { 1.0 / k0 as f64 } else { 0.0 }).collect();

@@ -100,7 +100,7 @@ impl Prepared {
             members => members?,
         };
         model.gather_weights();
-        go_on(observer, Stage::Augment)?;
+        go_on(observer, Stage::Augment)?; // also where nothing is augmented
         if model.members.is_empty() {
             let ranks = params.lsdg.resolved_start_ranks(n);
             (model.near_weights, model.far_weights) = start_weights(slices.multiplicity(), ranks);
@@ -169,8 +169,12 @@ impl Model {
     fn label_by_spectrum<S: Slices>(&mut self, slices: &S, observer: &dyn Observer) -> Result<()> {
         let (n, r) = (slices.n_samples(), self.params.n_clusters);
         let (restarts, seed) = (self.params.kmeans_restarts, self.params.seed);
-        let (z, seconds) = timed(Stage::Augment, observer, || merged(slices, &self.members));
+        let (z, seconds) = timed(Stage::Augment, observer, || {
+            go_on(observer, Stage::Augment)?;
+            Ok::<_, Error>(merged(slices, &self.members))
+        });
         self.timings.push((Stage::Augment, seconds));
+        let z = z?;
         let (eigen, seconds) =
             timed(Stage::Spectral, observer, || spectral::eigenvectors(&z, r, seed, observer));
         self.timings.push((Stage::Spectral, seconds));

@@ -91,9 +91,9 @@ impl Prepared {
         let (hoods, ranked) = timed(Stage::Neighbors, observer, || rank::<E>(input, params.seed, observer));
         let hoods: Neighborhoods<E> = hoods?;
         let (warnings, sigma) = (hoods.warnings().to_vec(), hoods.sigma());
-        let (slices, sliced) = timed(Stage::Slices, observer, || FullSlices::new(hoods));
+        let (slices, sliced) = timed(Stage::Slices, observer, || FullSlices::new(hoods, observer));
         Ok(Self {
-            pairs: Arc::new(wrap(slices)),
+            pairs: Arc::new(wrap(slices?)),
             warnings,
             sigma,
             seconds: [ranked, sliced],

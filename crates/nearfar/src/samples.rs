@@ -146,6 +146,7 @@ impl<'a> Samples<'a> {
     pub fn copy_row(&self, row: usize, out: &mut [f64]) {
         let start = row * self.row_stride;
         match self.values {
+            Values::F64(v) if self.column_stride == 1 => out.copy_from_slice(&v[start..start + out.len()]),
             Values::F32(v) => {
                 for (j, out) in out.iter_mut().enumerate() {
                     *out = f64::from(v[start + j * self.column_stride]);

@@ -896,3 +896,26 @@ fn cancelling_stops_at_every_stage() {
         assert!(matches!(outcome, Err(Error::Cancelled { .. })), "r = {r}");
     }
 }
+
+#[test]
+fn a_cancelled_run_names_its_stage() {
+    let data = nearfar::generate::blobs(300, 3, 4, 1.0, 1).unwrap();
+    let samples = Samples::from_rows(&data.data, 300, 3).unwrap();
+    let stages: [(Stage, Matches); 6] = [
+        (Stage::Neighbors, |e| matches!(e, Event::Started { stage: Stage::Neighbors })),
+        (Stage::Slices, |e| matches!(e, Event::Started { stage: Stage::Slices })),
+        (Stage::Learn, |e| matches!(e, Event::Started { stage: Stage::Learn })),
+        (Stage::Augment, |e| matches!(e, Event::Started { stage: Stage::Augment })),
+        (Stage::Spectral, |e| matches!(e, Event::Started { stage: Stage::Spectral })),
+        (Stage::Labels, |e| matches!(e, Event::Started { stage: Stage::Labels })),
+    ];
+    for params in [Params::new(4).starts(2), Params::preset(4, Preset::Paper)] {
+        for (expected, begins) in stages {
+            let outcome = fit_observed(&Input::from(samples), &params, &CancelAt::new(begins, 1));
+            let Err(Error::Cancelled { stage }) = outcome else {
+                panic!("{expected:?}: not cancelled but {outcome:?}");
+            };
+            assert_eq!(stage, expected.name());
+        }
+    }
+}

@@ -211,7 +211,7 @@ fn check_case(case: &Golden, x: &[f64], settings: &[(&str, Golden)]) {
     let samples = Samples::from_rows(x, n, x.len() / n).unwrap();
     let hoods = rank::<f64>(&Input::from(samples), 0, &Silent).unwrap();
     check_neighbors(case, &hoods, n);
-    let slices = FullSlices::new(hoods);
+    let slices = FullSlices::new(hoods, &Silent).unwrap();
     check_slices(case, &slices, n);
     check_fixed(case, &slices, n, r, k0);
     for (name, setting) in settings {

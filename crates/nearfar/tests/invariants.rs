@@ -44,7 +44,7 @@ fn samples() -> impl Strategy<Value = (Vec<f64>, usize, usize)> {
 
 fn slices<E: Entry>(data: &[f64], n: usize, m: usize) -> FullSlices<E> {
     let samples = Samples::from_rows(data, n, m).unwrap();
-    FullSlices::new(rank::<E>(&Input::from(samples), 0, &Silent).unwrap())
+    FullSlices::new(rank::<E>(&Input::from(samples), 0, &Silent).unwrap(), &Silent).unwrap()
 }
 
 /// A random point of the simplex; about half of it is 0.

@@ -82,6 +82,14 @@ impl KMeansParams {
         Self { seeding, ..self }
     }
 
+    /// Candidates for each centre.
+    fn trials(&self) -> usize {
+        match self.seeding {
+            Seeding::Plain => 1,
+            Seeding::Greedy => 2 + (self.n_clusters as f64).ln() as usize,
+        }
+    }
+
     /// Every range in one place.
     ///
     /// # Errors
@@ -116,9 +124,12 @@ impl KMeansParams {
             return Err(DataError::TooFewSamples { n_samples: n, n_clusters }.into());
         }
         let tiles = Tiles::new(points, n, d);
+        // Seeds are points: where all restarts together look at more pairs than there are, each is computed once.
+        let looks = self.restarts.saturating_mul(n_clusters).saturating_mul(self.trials() + 1);
+        let pairs = if n <= MOST_PAIRED && n < looks { kernel::pairs(&tiles, points) } else { Vec::new() };
         let best = (0..self.restarts)
             .into_par_iter()
-            .map(|restart| Restart::new(self, points, &tiles).run(seed, restart))
+            .map(|restart| Restart::new(self, points, &tiles, &pairs).run(seed, restart))
             .reduce_with(|a, b| if (b.inertia, b.restart) < (a.inertia, a.restart) { b } else { a });
         // `restarts` is at least 1, so there is a best one.
         best.ok_or_else(|| ParamError::new("restarts", self.restarts, "1 or more").into())
@@ -144,11 +155,16 @@ pub fn assign(points: &[f64], n: usize, d: usize, centers: &[f64]) -> Result<Vec
     Ok(labels)
 }
 
+/// Up to this many points the distances of all pairs are kept for seeding: 8 MiB.
+const MOST_PAIRED: usize = 1024;
+
 /// One restart and its working memory.
 struct Restart<'a> {
     params: &'a KMeansParams,
     points: &'a [f64],
     tiles: &'a Tiles,
+    /// Squared distances of all pairs, or nothing.
+    pairs: &'a [f64],
     centers: Vec<f64>,
     counts: Vec<usize>,
     labels: Vec<u64>,
@@ -213,13 +229,14 @@ impl Bounds {
 }
 
 impl<'a> Restart<'a> {
-    fn new(params: &'a KMeansParams, points: &'a [f64], tiles: &'a Tiles) -> Self {
+    fn new(params: &'a KMeansParams, points: &'a [f64], tiles: &'a Tiles, pairs: &'a [f64]) -> Self {
         let Tiles { n, d, .. } = *tiles;
         let k = params.n_clusters;
         Self {
             params,
             points,
             tiles,
+            pairs,
             centers: Vec::with_capacity(k * d),
             counts: vec![0; k],
             labels: vec![0; n],
@@ -301,13 +318,16 @@ impl<'a> Restart<'a> {
         &self.points[i * self.tiles.d..(i + 1) * self.tiles.d]
     }
 
+    /// Squared distances of point i to all points, where they are kept.
+    fn known(&self, i: usize) -> Option<&'a [f64]> {
+        let padded = self.tiles.padded();
+        self.pairs.get(i * padded..(i + 1) * padded)
+    }
+
     /// k-means++: each centre is drawn with a chance in proportion to its squared distance from the others.
     fn seed(&mut self, random: &mut Stream) {
         let (n, k) = (self.tiles.n, self.params.n_clusters);
-        let trials = match self.params.seeding {
-            Seeding::Plain => 1,
-            Seeding::Greedy => 2 + (k as f64).ln() as usize,
-        };
+        let trials = self.params.trials();
         let mut pick = random.below(n);
         let mut near = vec![0.0; self.tiles.padded()];
         near[..n].fill(f64::INFINITY);
@@ -317,7 +337,10 @@ impl<'a> Restart<'a> {
             if self.centers.len() == k * self.tiles.d {
                 return;
             }
-            kernel::approach(self.tiles, self.point(pick), &mut near);
+            match self.known(pick) {
+                Some(distances) => kernel::approach_known(distances, &mut near),
+                None => kernel::approach(self.tiles, self.point(pick), &mut near),
+            }
             let mut total = 0.0;
             for (sum, near) in cumulated.iter_mut().zip(&near) {
                 total += near;
@@ -330,8 +353,11 @@ impl<'a> Restart<'a> {
 
     /// The candidate that lowers the sum of squared distances most, the first among equals.
     fn best_candidate(&self, candidates: &[usize], near: &[f64]) -> usize {
-        let centers: Vec<f64> = candidates.iter().flat_map(|i| self.point(*i)).copied().collect();
-        let potentials = kernel::potentials(self.tiles, &Packed::new(&centers, self.tiles.d), near);
+        let known = |i: &usize| self.known(*i).map(|distances| kernel::potential_known(distances, near));
+        let potentials = candidates.iter().map(known).collect::<Option<Vec<f64>>>().unwrap_or_else(|| {
+            let centers: Vec<f64> = candidates.iter().flat_map(|i| self.point(*i)).copied().collect();
+            kernel::potentials(self.tiles, &Packed::new(&centers, self.tiles.d), near)
+        });
         let best = (1..candidates.len()).fold(0, |b, i| if potentials[i] < potentials[b] { i } else { b });
         candidates[best]
     }

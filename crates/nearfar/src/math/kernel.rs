@@ -115,6 +115,25 @@ pub(crate) fn normalize(row: &mut [f64]) -> bool {
     true
 }
 
+/// ‖a‖² of single precision values, in double precision.
+pub(crate) fn norm2_of_singles(a: &[f32]) -> f64 {
+    const LANES: usize = 8;
+    vectorized(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0; LANES];
+            let (full, rest) = a.as_chunks::<LANES>();
+            for a in full {
+                for l in 0..LANES {
+                    sums[l] += f64::from(a[l]) * f64::from(a[l]);
+                }
+            }
+            let rest: f64 = rest.iter().map(|a| f64::from(*a) * f64::from(*a)).sum();
+            sums.iter().sum::<f64>() + rest
+        },
+    )
+}
+
 /// y += s x.
 #[inline(always)]
 pub(crate) fn add_scaled<E: Entry>(y: &mut [f64], s: f64, x: &[E]) {

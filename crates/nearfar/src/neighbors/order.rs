@@ -1,6 +1,7 @@
 //! Sorting one row of distances: by value, equal values by index, the point itself first.
 
 use super::SIGMA_NEIGHBOR;
+use crate::math::kernel::vectorized;
 
 /// Low bits of a sorting key that hold the index; the high bits hold the leading bits of the value.
 const INDEX_BITS: u64 = 0xFFFF;
@@ -27,10 +28,20 @@ impl Doubt {
 /// Recomputes the value of a point exactly.
 pub(super) type Exact<'a> = Option<(Doubt, &'a dyn Fn(usize) -> f64)>;
 
+/// Buckets per value when a row is sorted; more of them are emptier, but take longer to count.
+const BUCKETS: usize = 2;
+
+/// Fuller buckets are sorted one by one.
+const CROWDED: u32 = 24;
+
 /// Scratch and results of sorting rows.
 #[derive(Default)]
 pub(super) struct RowOrder {
     keys: Vec<u64>,
+    /// Bucket of every value.
+    bucket: Vec<u32>,
+    /// Where each bucket's next key goes.
+    next: Vec<u32>,
     run: Vec<(f64, u16)>,
 }
 
@@ -53,15 +64,7 @@ impl RowOrder {
         rank: &mut [u16],
     ) -> RowScale {
         let n = values.len();
-        self.keys.clear();
-        self.keys.extend(
-            values
-                .iter()
-                .enumerate()
-                .filter(|(j, _)| *j != i)
-                .map(|(j, v)| (v.to_bits() & !INDEX_BITS) | j as u64),
-        );
-        self.keys.sort_unstable();
+        self.sort(i, values);
         self.settle_runs(values, exact);
         rank[i] = 0;
         for (k, key) in self.keys.iter().enumerate() {
@@ -77,6 +80,58 @@ impl RowOrder {
         }
         let value = (0..n - 1).map(at).find(|v| *v > 0.0).unwrap_or(0.0);
         RowScale { value, replaced: true }
+    }
+
+    /// Keys of all values but that of `i`, ascending: thrown into equally wide buckets between the smallest and the
+    /// largest value, which leaves little to sort. Values that crowd in few buckets are sorted the usual way.
+    fn sort(&mut self, i: usize, values: &[f64]) {
+        let buckets = BUCKETS * values.len();
+        let (low, high) = span(values.iter().take(i).chain(&values[i + 1..]));
+        let scale = (buckets - 1) as f64 / (high - low);
+        let scale = if scale.is_finite() { scale } else { 0.0 }; // one bucket for all
+        self.bucket.resize(values.len(), 0);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (bucket, value) in self.bucket.iter_mut().zip(values) {
+                    // Adding 2⁵² rounds to a whole number and leaves it in the low bits.
+                    *bucket = ((value - low) * scale + 4_503_599_627_370_496.0).to_bits() as u32;
+                }
+            },
+        );
+        self.bucket[i] = buckets as u32; // behind all others, to be cut off
+        let crowd = self.count(buckets + 1);
+        self.keys.resize(values.len(), 0);
+        for (j, (value, bucket)) in values.iter().zip(&self.bucket).enumerate() {
+            let place = &mut self.next[*bucket as usize];
+            self.keys[*place as usize] = (value.to_bits() & !INDEX_BITS) | j as u64;
+            *place += 1;
+        }
+        self.keys.truncate(values.len() - 1);
+        if crowd <= CROWDED {
+            insertion_sort(&mut self.keys);
+            return;
+        }
+        let mut start = 0;
+        for end in self.next[..buckets].iter().map(|end| *end as usize) {
+            self.keys[start..end].sort_unstable();
+            start = end;
+        }
+    }
+
+    /// `next` ← where each bucket starts; answers how many values the fullest one has.
+    fn count(&mut self, buckets: usize) -> u32 {
+        self.next.clear();
+        self.next.resize(buckets, 0);
+        for bucket in &self.bucket {
+            self.next[*bucket as usize] += 1;
+        }
+        let (mut start, mut crowd) = (0, 0);
+        for next in &mut self.next {
+            crowd = crowd.max(*next);
+            (*next, start) = (start, start + *next);
+        }
+        crowd
     }
 
     /// Keys carry only the leading bits: put runs that agree in them (or differ in the last one, which
@@ -111,6 +166,26 @@ impl RowOrder {
             }
             start = end;
         }
+    }
+}
+
+/// Smallest and largest value.
+fn span<'a>(values: impl Iterator<Item = &'a f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+        (if *v < low { *v } else { low }, if *v > high { *v } else { high })
+    })
+}
+
+/// For keys that are nearly in order.
+fn insertion_sort(keys: &mut [u64]) {
+    for k in 1..keys.len() {
+        let key = keys[k];
+        let mut at = k;
+        while at > 0 && keys[at - 1] > key {
+            keys[at] = keys[at - 1];
+            at -= 1;
+        }
+        keys[at] = key;
     }
 }
 

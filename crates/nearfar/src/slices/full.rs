@@ -14,9 +14,12 @@ use rayon::prelude::*;
 use super::tiles::{SymmetricTiles, TILE};
 use super::{Graph, Slices, SparseRows};
 use crate::augment;
+use crate::error::Result;
+use crate::math::exp::exp_negative;
 use crate::math::factor::Factor;
 use crate::math::kernel::{Entry, vectorized};
 use crate::neighbors::Neighborhoods;
+use crate::observe::{Observer, Stage, go_on};
 use crate::spectral::eigen::Operator;
 
 /// Sums over ranks are made in at most this many parts, whatever the number of threads.
@@ -36,50 +39,26 @@ pub struct FullSlices<E> {
 
 impl<E: Entry> FullSlices<E> {
     /// Turn ranked neighbourhoods into normalised slices, in place.
-    #[must_use]
-    pub fn new(neighborhoods: Neighborhoods<E>) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when the observer asks to stop.
+    pub fn new(neighborhoods: Neighborhoods<E>, observer: &dyn Observer) -> Result<Self> {
         let Neighborhoods { n, mut values, rank, sigma, .. } = neighborhoods;
-        let rows = part_rows(n);
-        // Largest log κ of each slice, as the smallest exponent.
-        let exponent = |i: usize, j: usize, value: E| match &sigma {
-            // Copies stay at 0 where the scales' product vanishes (0/0), and no exponent is infinite (∞ − ∞ below).
-            Some(_) if value.wide() == 0.0 => 0.0,
-            Some(sigma) => (value.wide() / (sigma[i] * sigma[j])).min(f64::MAX),
-            None => value.wide(),
-        };
-        let least = by_rank(n, rows, &values, &rank, f64::INFINITY, |table, k, i, j, value| {
-            table[k] = table[k].min(exponent(i, j, value));
-        })
-        .into_iter()
-        .reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a.min(*b)).collect())
-        .unwrap_or_default();
-        let squares: Vec<Vec<f64>> = values
-            .par_chunks_mut(rows * n)
-            .zip(rank.par_chunks(rows * n))
-            .enumerate()
-            .map(|(part, (values, rank))| {
-                let mut squares = vec![0.0; n];
-                for (a, (values, rank)) in values.chunks_exact_mut(n).zip(rank.chunks_exact(n)).enumerate() {
-                    for (j, (value, k)) in values.iter_mut().zip(rank).enumerate() {
-                        let k = *k as usize;
-                        let affinity = (least[k] - exponent(part * rows + a, j, *value)).exp();
-                        squares[k] += affinity * affinity;
-                        *value = E::narrow(affinity);
-                    }
-                }
-                squares
-            })
-            .collect();
-        let scale: Vec<f64> = sum_parts(n, &squares).into_iter().map(|s| 1.0 / s.sqrt()).collect();
+        let sigma = sigma.as_deref();
+        let least = least_exponents(n, &values, &rank, sigma, observer)?;
+        let squares = exponentials(n, &mut values, &rank, sigma, &least, observer)?;
+        let scale: Vec<f64> = squares.into_iter().map(|s| 1.0 / s.sqrt()).collect();
         // Entries that would only make subnormal products are 0.
         let smallest = if E::BYTES == 4 { 1e-30 } else { 1e-200 };
-        values.par_chunks_mut(n).zip(rank.par_chunks(n)).for_each(|(values, rank)| {
+        values.par_chunks_mut(n).zip(rank.par_chunks(n)).try_for_each(|(values, rank)| {
+            go_on(observer, Stage::Slices)?;
             for (value, k) in values.iter_mut().zip(rank) {
                 let a = value.wide() * scale[*k as usize];
                 *value = if a < smallest { E::default() } else { E::narrow(a) };
             }
-        });
-        Self { n, normalized: values, rank, ones: vec![1.0; n] }
+            Ok::<(), crate::Error>(())
+        })?;
+        Ok(Self { n, normalized: values, rank, ones: vec![1.0; n] })
     }
 
     /// The rank of j as seen from i.
@@ -315,6 +294,10 @@ impl<E: Entry> Operator for SymmetricTiles<E> {
     fn apply(&self, x: &[f64], columns: usize, y: &mut [f64]) {
         self.times_dense(x, columns, y);
     }
+
+    fn matrix(&self, a: &mut [f64]) {
+        self.copy_full(a);
+    }
 }
 
 impl<E: Entry> Graph for SymmetricTiles<E> {
@@ -348,29 +331,96 @@ fn part_rows(n: usize) -> usize {
     n.div_ceil(PARTS).max(1)
 }
 
-/// A table per part, updated for every pair.
-fn by_rank<E: Entry>(
+/// The smallest exponent (the largest log κ) of each slice.
+fn least_exponents<E: Entry>(
     n: usize,
-    rows: usize,
     values: &[E],
     rank: &[u16],
-    start: f64,
-    update: impl Fn(&mut [f64], usize, usize, usize, E) + Sync,
-) -> Vec<Vec<f64>> {
-    values
+    sigma: Option<&[f64]>,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
+    let rows = part_rows(n);
+    let parts: Result<Vec<Vec<f64>>> = values
         .par_chunks(rows * n)
         .zip(rank.par_chunks(rows * n))
         .enumerate()
         .map(|(part, (values, rank))| {
-            let mut table = vec![start; n];
+            let (mut table, mut exponent) = (vec![f64::INFINITY; n], vec![0.0; n]);
             for (a, (values, rank)) in values.chunks_exact(n).zip(rank.chunks_exact(n)).enumerate() {
-                for (j, (value, k)) in values.iter().zip(rank).enumerate() {
-                    update(&mut table, *k as usize, part * rows + a, j, *value);
+                go_on(observer, Stage::Slices)?;
+                exponents(values, part * rows + a, sigma, &mut exponent);
+                for (exponent, k) in exponent.iter().zip(rank) {
+                    let least = &mut table[*k as usize];
+                    *least = if exponent < least { *exponent } else { *least };
                 }
             }
-            table
+            Ok(table)
         })
-        .collect()
+        .collect();
+    let smaller = |a: Vec<f64>, b: Vec<f64>| a.iter().zip(&b).map(|(a, b)| a.min(*b)).collect();
+    Ok(parts?.into_iter().reduce(smaller).unwrap_or_default())
+}
+
+/// `values` ← exp(least of the slice − exponent); answers the sum of their squares over each slice.
+fn exponentials<E: Entry>(
+    n: usize,
+    values: &mut [E],
+    rank: &[u16],
+    sigma: Option<&[f64]>,
+    least: &[f64],
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
+    let rows = part_rows(n);
+    let parts: Result<Vec<Vec<f64>>> = values
+        .par_chunks_mut(rows * n)
+        .zip(rank.par_chunks(rows * n))
+        .enumerate()
+        .map(|(part, (values, rank))| {
+            let (mut squares, mut row) = (vec![0.0; n], vec![0.0; n]);
+            for (a, (values, rank)) in values.chunks_exact_mut(n).zip(rank.chunks_exact(n)).enumerate() {
+                go_on(observer, Stage::Slices)?;
+                exponents(values, part * rows + a, sigma, &mut row);
+                for (x, k) in row.iter_mut().zip(rank) {
+                    *x = least[*k as usize] - *x;
+                }
+                vectorized(
+                    #[inline(always)]
+                    || {
+                        for (x, value) in row.iter_mut().zip(values) {
+                            *x = exp_negative(*x);
+                            *value = E::narrow(*x);
+                        }
+                    },
+                );
+                for (x, k) in row.iter().zip(rank) {
+                    squares[*k as usize] += x * x;
+                }
+            }
+            Ok(squares)
+        })
+        .collect();
+    Ok(sum_parts(n, &parts?))
+}
+
+/// −log κ of row i.
+fn exponents<E: Entry>(values: &[E], i: usize, sigma: Option<&[f64]>, out: &mut [f64]) {
+    let Some(sigma) = sigma else {
+        out.iter_mut().zip(values).for_each(|(out, value)| *out = value.wide());
+        return;
+    };
+    let own = sigma[i];
+    vectorized(
+        #[inline(always)]
+        || {
+            for (out, (value, sigma)) in out.iter_mut().zip(values.iter().zip(sigma)) {
+                let value = value.wide();
+                let exponent = value / (own * sigma);
+                // Copies stay at 0 where the scales' product vanishes (0/0), and no exponent is infinite (∞ − ∞ later).
+                let exponent = if exponent < f64::MAX { exponent } else { f64::MAX };
+                *out = if value == 0.0 { 0.0 } else { exponent };
+            }
+        },
+    );
 }
 
 fn sum_parts(n: usize, parts: &[Vec<f64>]) -> Vec<f64> {

@@ -82,6 +82,20 @@ impl<E: Entry> SymmetricTiles<E> {
         });
     }
 
+    /// `full` ← all n × n entries.
+    pub(crate) fn copy_full(&self, full: &mut [f64]) {
+        let n = self.n;
+        for (bi, bj) in self.places() {
+            let tile = self.tile(bi, bj);
+            for a in 0..self.height(bi) {
+                for b in 0..self.height(bj) {
+                    let (i, j, value) = (bi * TILE + a, bj * TILE + b, tile[a * TILE + b].wide());
+                    (full[i * n + j], full[j * n + i]) = (value, value);
+                }
+            }
+        }
+    }
+
     /// Sum of all rows.
     pub(crate) fn row_sums(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.n];

@@ -9,7 +9,7 @@
 //! `x = q y`. Since A Q = Q H + (next block)·B on the newest columns and zero elsewhere, ‖B y‖ over those rows
 //! estimates a residual without a product; a result is handed out only after ‖A X − X Λ‖ was measured.
 //!
-//! Small problems (n ≤ 320, or n ≤ 2m) are formed column by column and decomposed in full.
+//! Small problems (n ≤ 320, or n ≤ 2m) are formed and decomposed in full.
 
 mod products;
 #[cfg(test)]
@@ -17,7 +17,7 @@ mod tests;
 
 use crate::math::rng::Stream;
 use faer::{Mat, MatRef};
-use products::{combine, cross, residuals, rotate, small_eigen, subtract};
+use products::{combine, cross, leading_eigen, residuals, rotate, small_eigen, subtract};
 
 /// A symmetric linear operator, known by its products only.
 pub trait Operator: Sync {
@@ -25,6 +25,21 @@ pub trait Operator: Sync {
     fn size(&self) -> usize;
     /// `y` ← A `x`; both hold `columns` columns of length n, one after the other. All of `y` is overwritten.
     fn apply(&self, x: &[f64], columns: usize, y: &mut [f64]);
+
+    /// `a` ← A, n × n. By products with unit vectors, where an operator has no quicker way.
+    fn matrix(&self, a: &mut [f64]) {
+        const COLUMNS: usize = 64;
+        let n = self.size();
+        let mut unit = vec![0.0; n * COLUMNS.min(n)];
+        for (block, a) in a.chunks_mut(n * COLUMNS).enumerate() {
+            let columns = a.len() / n;
+            unit.fill(0.0);
+            for j in 0..columns {
+                unit[j * n + block * COLUMNS + j] = 1.0;
+            }
+            self.apply(&unit[..columns * n], columns, a);
+        }
+    }
 }
 
 /// A symmetric matrix in memory; rows and columns are interchangeable.
@@ -50,6 +65,10 @@ impl Operator for DenseOperator<'_> {
         if columns > 0 && self.n > 0 {
             products::symmetric_times(self.values, x, self.n, y);
         }
+    }
+
+    fn matrix(&self, a: &mut [f64]) {
+        a.copy_from_slice(self.values);
     }
 }
 
@@ -93,7 +112,7 @@ const STREAM: u64 = 0x6569_6765_6e00;
 
 /// The `k` largest eigenpairs of `op`; all of them when `k` is n or more.
 ///
-/// `stop` is asked once per block of products; when it answers true, so is the result `None`.
+/// `stop` is asked before every block of products; when it answers true, so is the result `None`.
 ///
 /// ```
 /// use nearfar::spectral::eigen::{DenseOperator, EigenParams, largest};
@@ -119,28 +138,13 @@ pub fn largest(op: &dyn Operator, k: usize, params: &EigenParams, stop: &dyn Fn(
 
 /// Form the matrix and decompose it.
 fn full(op: &dyn Operator, k: usize, params: &EigenParams, stop: &dyn Fn() -> bool) -> Option<Eigen> {
-    const COLUMNS: usize = 64;
     let n = op.size();
+    if stop() {
+        return None;
+    }
     let mut a = vec![0.0; n * n];
-    let mut unit = vec![0.0; n * COLUMNS.min(n)];
-    for (block, a) in a.chunks_mut(n * COLUMNS).enumerate() {
-        if stop() {
-            return None;
-        }
-        let columns = a.len() / n;
-        unit.fill(0.0);
-        for j in 0..columns {
-            unit[j * n + block * COLUMNS + j] = 1.0;
-        }
-        op.apply(&unit[..columns * n], columns, a);
-    }
-    let a = products::tall(&a, n);
-    let a = Mat::from_fn(n, n, |i, j| 0.5 * (a[(i, j)] + a[(j, i)]));
-    let Some((theta, y)) = small_eigen(a.as_ref()) else { return Some(Eigen::failed(n, k, n)) };
-    let mut x = vec![0.0; n * k];
-    for (j, x) in x.chunks_exact_mut(n).enumerate() {
-        x.iter_mut().zip(y.col(j).iter()).for_each(|(x, y)| *x = *y);
-    }
+    op.matrix(&mut a);
+    let Some((theta, x)) = leading_eigen(&mut a, n, k) else { return Some(Eigen::failed(n, k, n)) };
     Some(Eigen::measured(op, x, theta[..k].to_vec(), largest_magnitude(&theta) * tolerance(params), n))
 }
 

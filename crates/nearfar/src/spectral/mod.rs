@@ -51,6 +51,13 @@ impl<G: Graph> Operator for Normalized<'_, G> {
         self.graph.apply(&scaled, columns, y);
         rescale(y);
     }
+
+    fn matrix(&self, a: &mut [f64]) {
+        self.graph.matrix(a);
+        for (column, own) in a.chunks_exact_mut(self.scale.len()).zip(&self.scale) {
+            column.iter_mut().zip(&self.scale).for_each(|(a, scale)| *a *= own * scale);
+        }
+    }
 }
 
 /// Labels of a spectral clustering, with what they were made of.

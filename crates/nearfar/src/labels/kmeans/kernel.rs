@@ -168,6 +168,54 @@ pub(super) fn nearest(tiles: &Tiles, centers: &Packed, out: &mut Nearness) {
     Arch::new().dispatch(Nearest { tiles: &tiles.values, centers, out });
 }
 
+struct Pairs<'a> {
+    tiles: &'a Tiles,
+    points: &'a Packed,
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Pairs<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let padded = self.tiles.padded();
+        let tiles = self.tiles.values.chunks_exact(LANES * self.tiles.d);
+        for (tile, at) in tiles.zip((0..).step_by(LANES)) {
+            each_center(tile, self.points, |number, sums| {
+                self.out[number * padded + at..][..LANES].copy_from_slice(sums);
+            });
+        }
+    }
+}
+
+/// Squared distances of every point to every other, one row per point, with the padding of the tiles: what [`approach`]
+/// and [`potentials`] would compute, bit by bit.
+pub(super) fn pairs(tiles: &Tiles, points: &[f64]) -> Vec<f64> {
+    let points = Packed::new(points, tiles.d);
+    let mut out = vec![0.0; points.k * tiles.padded()];
+    Arch::new().dispatch(Pairs { tiles, points: &points, out: &mut out });
+    out
+}
+
+/// [`approach`] with the distances given.
+pub(super) fn approach_known(distances: &[f64], near: &mut [f64]) {
+    for (near, distance) in near.iter_mut().zip(distances) {
+        *near = if distance < near { *distance } else { *near };
+    }
+}
+
+/// One of [`potentials`] with the distances given.
+pub(super) fn potential_known(distances: &[f64], near: &[f64]) -> f64 {
+    let mut totals = [0.0; LANES];
+    for (distances, near) in distances.chunks_exact(LANES).zip(near.chunks_exact(LANES)) {
+        for lane in 0..LANES {
+            totals[lane] += if distances[lane] < near[lane] { distances[lane] } else { near[lane] };
+        }
+    }
+    totals.iter().sum()
+}
+
 struct Potentials<'a> {
     tiles: &'a Tiles,
     candidates: &'a Packed,

@@ -117,8 +117,10 @@ fn bounds_change_nothing() {
             }
             let params = KMeansParams::new(k);
             let tiles = Tiles::new(&points, n, d);
-            let bounded = Restart::new(&params, &points, &tiles).run(seed, 0);
-            let mut full = Restart::new(&params, &points, &tiles);
+            // Distances looked up and bounds in use, against neither.
+            let pairs = kernel::pairs(&tiles, &points);
+            let bounded = Restart::new(&params, &points, &tiles, &pairs).run(seed, 0);
+            let mut full = Restart::new(&params, &points, &tiles, &[]);
             full.bounds.used = false;
             assert_eq!(bounded, full.run(seed, 0), "{n} {d} {k} {seed}");
         }

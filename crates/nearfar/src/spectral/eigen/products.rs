@@ -5,9 +5,17 @@
 
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::evd::tridiag::{tridiag_in_place, tridiag_in_place_scratch};
+use faer::linalg::evd::{
+    ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch, tridiagonal_self_adjoint_evd,
+};
+use faer::linalg::householder::{
+    apply_block_householder_sequence_on_the_left_in_place_scratch as turn_back_scratch,
+    apply_block_householder_sequence_on_the_left_in_place_with_conj as turn_back,
+};
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
+use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
+use faer::{Accum, Conj, Mat, MatMut, MatRef, Par, Spec};
 use rayon::prelude::*;
 
 /// Rows of one block: at least 512, and at most 256 blocks.
@@ -105,6 +113,63 @@ pub(super) fn small_eigen(h: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     .ok()?;
     let descending = values.column_vector().iter().rev().copied().collect();
     Some((descending, vectors.as_ref().reverse_cols().to_owned()))
+}
+
+/// All eigenvalues, descending, and the first k eigenvectors (n × k) of a symmetric matrix, of which the lower half is read and
+/// which is overwritten; `None` when it holds a NaN or an infinity.
+pub(super) fn leading_eigen(a: &mut [f64], n: usize, k: usize) -> Option<(Vec<f64>, Vec<f64>)> {
+    if a.iter().any(|v| !v.is_finite()) {
+        return None;
+    }
+    let mut a = MatMut::from_column_major_slice_mut(a, n, n);
+    let mut x = vec![0.0; n * k];
+    let mut wanted = MatMut::from_column_major_slice_mut(&mut x, n, k);
+    if 2 * k > n {
+        let (values, vectors) = small_eigen(a.as_ref())?;
+        wanted.copy_from(vectors.subcols(0, k));
+        return Some((values, x));
+    }
+    // A = Q T Qᵀ with T tridiagonal; only the wanted eigenvectors of T are turned back by Q.
+    let block = recommended_block_size::<f64>(n, n);
+    let mut reflections = Mat::zeros(block, n - 1);
+    let room = tridiag_in_place_scratch::<f64>(n, Par::Seq, Spec::default());
+    let mut memory = MemBuffer::new(room);
+    tridiag_in_place(a.as_mut(), reflections.as_mut(), Par::Seq, MemStack::new(&mut memory), Spec::default());
+    let (values, vectors) = tridiagonal_eigen(a.as_ref())?;
+    wanted.copy_from(vectors.reverse_cols().subcols(0, k));
+    let mut memory = MemBuffer::new(turn_back_scratch::<f64>(n - 1, block, k));
+    turn_back(
+        a.as_ref().submatrix(1, 0, n - 1, n - 1),
+        reflections.as_ref(),
+        Conj::No,
+        wanted.subrows_mut(1, n - 1),
+        Par::Seq,
+        MemStack::new(&mut memory),
+    );
+    Some((values, x))
+}
+
+/// Eigenvalues, descending, and eigenvectors, ascending, of the tridiagonal matrix that stands on the diagonal of `t` and below it.
+fn tridiagonal_eigen(t: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    let n = t.nrows();
+    let (mut diagonal, mut below) = (Diag::zeros(n), Diag::zeros(n));
+    for i in 0..n {
+        diagonal[i] = t[(i, i)];
+        below[i] = if i + 1 < n { t[(i + 1, i)] } else { 0.0 };
+    }
+    let (mut vectors, mut values) = (Mat::zeros(n, n), Diag::zeros(n));
+    let room = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Spec::default());
+    tridiagonal_self_adjoint_evd(
+        diagonal.as_ref(),
+        below.as_ref(),
+        values.as_mut(),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(room)),
+        Spec::default(),
+    )
+    .ok()?;
+    Some((values.column_vector().iter().rev().copied().collect(), vectors))
 }
 
 /// The product of two small matrices, by this thread.
