@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use nearfar::labels::score::adjusted_rand;
 use nearfar::learn::lsdg::{Alpha, Density, LsdgParams};
+use nearfar::learn::MethodKind;
 use nearfar::observe::{Event, Observer, Silent, Stage};
-use nearfar::params::MethodKind;
 use nearfar::{
     DataError, Error, Input, Metric, Model, NeighborLists, Params, Precision, Prepared, Preset, Result,
     Samples, Warning, fit, fit_observed,
@@ -146,7 +146,7 @@ fn check_sound(model: &Model) -> Result<(), String> {
         must(member.factor.values().iter().all(|v| *v >= 0.0 && v.is_finite()), "V is not 0 or more")?;
         must(member.objective.total().is_finite(), "the objective is not finite")?;
     }
-    must(model.augmented().iter().all(|z| *z >= 0.0 && *z <= 1.0 + 1e-6), "Z is not in [0, 1]")?;
+    must(model.augmented().iter().flatten().all(|z| *z >= 0.0 && *z <= 1.0 + 1e-6), "Z is not in [0, 1]")?;
     for sparse in [model.similarity(), model.dissimilarity()] {
         must(sparse.starts.len() == n + 1, "S or D has another shape")?;
         must(sparse.values.iter().all(|x| *x > 0.0 && x.is_finite()), "S or D is not positive")?;
@@ -205,9 +205,9 @@ fn few_samples_work() {
             table.sound(&format!("{n} points on a line, r = {r}"), &case);
         }
         for r in 1..=n {
-            for method in [MethodKind::Phals, MethodKind::AoSymNmf, MethodKind::Lsdg] {
+            for method in MethodKind::ALL {
                 table.case(&format!("{n} points, r = {r}, {method:?}"), &Expect::Works(None), || {
-                    fit(Samples::from_rows(&line, n, 1)?, &Params { method, ..Params::new(r).starts(3) })
+                    fit(Samples::from_rows(&line, n, 1)?, &Params::of(r, method).starts(3))
                 });
             }
         }
