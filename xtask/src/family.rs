@@ -51,7 +51,8 @@ fn logspace(from: f64, to: f64, count: usize) -> Vec<f64> {
 }
 
 fn contenders(r: usize) -> Vec<Contender> {
-    let one = |name, method: MethodParams| Contender { name, grid: vec![(String::new(), Params::of(r, method))] };
+    let one =
+        |name, method: MethodParams| Contender { name, grid: vec![(String::new(), Params::of(r, method))] };
     let of = |name, settings: Vec<(String, MethodParams)>| Contender {
         name,
         grid: settings.into_iter().map(|(s, m)| (s, Params::of(r, m))).collect(),
@@ -79,17 +80,19 @@ fn contenders(r: usize) -> Vec<Contender> {
         ),
         one("sbsum", SBsumParams::default().into()),
         one("phals", MethodParams::Phals),
-        of("gsnmf", lambdas(-2.0, 4.0, 50, &|lambda| GsNmfParams { lambda, ..GsNmfParams::default() }.into())),
-        of("gnmf", lambdas(-2.0, 4.0, 13, &|lambda| GnmfParams { lambda }.into())),
         of(
-            "nmfan",
-            lambdas(0.0, 4.0, 5, &|lambda| NmfAnParams { lambda, ..NmfAnParams::default() }.into()),
+            "gsnmf",
+            lambdas(-2.0, 4.0, 50, &|lambda| GsNmfParams { lambda, ..GsNmfParams::default() }.into()),
         ),
+        of("gnmf", lambdas(-2.0, 4.0, 13, &|lambda| GnmfParams { lambda }.into())),
+        of("nmfan", lambdas(0.0, 4.0, 5, &|lambda| NmfAnParams { lambda, ..NmfAnParams::default() }.into())),
         of(
             "cgsymnmf",
             pairs(logspace(-3.0, 1.0, 5), logspace(-2.0, 2.0, 5))
                 .into_iter()
-                .map(|(alpha, beta)| (format!("α {alpha:.3} β {beta:.2}"), CgSymNmfParams { alpha, beta }.into()))
+                .map(|(alpha, beta)| {
+                    (format!("α {alpha:.3} β {beta:.2}"), CgSymNmfParams { alpha, beta }.into())
+                })
                 .collect(),
         ),
         of(
@@ -129,15 +132,16 @@ fn ablations(r: usize) -> Vec<Contender> {
         .flat_map(|a| [1.0, 10.0, 100.0].map(|b| (*a, b)))
         .flat_map(|(a, b)| [0.05, 0.1, 0.5, 1.0].map(|m| LsdgParams::absolute(a, b, m)))
         .collect();
-    let with = |change: &dyn Fn(LsdgParams) -> LsdgParams| full.iter().copied().map(change).collect::<Vec<_>>();
+    let with =
+        |change: &dyn Fn(LsdgParams) -> LsdgParams| full.iter().copied().map(change).collect::<Vec<_>>();
     let thin = |keep: &dyn Fn(f64, f64) -> LsdgParams, a: &[f64], b: &[f64]| {
         a.iter().flat_map(|a| b.iter().map(|b| keep(*a, *b)).collect::<Vec<_>>()).collect::<Vec<_>>()
     };
     let wide = [0.1, 0.5, 1.0, 5.0, 10.0];
-    let without_d = |alpha: f64, mu: f64| LsdgParams { dissimilarity: false, ..LsdgParams::absolute(alpha, 1.0, mu) };
-    let products = |regularizer| {
-        with(&move |p| LsdgParams { solver: FactorSolver::Multiplicative, regularizer, ..p })
-    };
+    let without_d =
+        |alpha: f64, mu: f64| LsdgParams { dissimilarity: false, ..LsdgParams::absolute(alpha, 1.0, mu) };
+    let products =
+        |regularizer| with(&move |p| LsdgParams { solver: FactorSolver::Multiplicative, regularizer, ..p });
     vec![
         lsdg("lsdg", full.clone()),
         lsdg(
@@ -210,7 +214,8 @@ impl Ready {
     }
 
     fn runs(&self, params: &Params, starts: u64) -> Result<[Vec<f64>; 2]> {
-        let runs: Result<Vec<[f64; 2]>> = (0..starts).into_par_iter().map(|seed| self.run(params, seed)).collect();
+        let runs: Result<Vec<[f64; 2]>> =
+            (0..starts).into_par_iter().map(|seed| self.run(params, seed)).collect();
         let runs = runs?;
         Ok([0, 1].map(|at| runs.iter().map(|run| run[at]).collect()))
     }
@@ -222,10 +227,13 @@ pub(crate) fn run(request: &Request<'_>) -> Result<()> {
     println!(
         "{starts} starts, grids screened with {screen}, tolerance {tolerance:e} for all, graph {graph:?} for those that factor a fixed one"
     );
-    println!("| data | method | setting (best by label accuracy of N) | ACC | paper | off by (σ) | NMI | paper | off by (σ) | s per run |");
+    println!(
+        "| data | method | setting (best by label accuracy of N) | ACC | paper | off by (σ) | NMI | paper | off by (σ) | s per run |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     let wanted = |list: &[String], name: &str| list.is_empty() || list.iter().any(|x| x == name);
-    for (at, (name, ..)) in EIGHT.iter().enumerate().filter(|(_, (name, ..))| wanted(request.datasets, name)) {
+    for (at, (name, ..)) in EIGHT.iter().enumerate().filter(|(_, (name, ..))| wanted(request.datasets, name))
+    {
         let ready = Ready::new(folder, name, graph)?;
         for contender in contenders(ready.data.classes) {
             if wanted(request.methods, contender.name) {

@@ -140,9 +140,11 @@ impl Model {
         let n = self.params.n_clusters;
         self.labels = (0..n).collect();
         self.membership = (0..n * n).map(|at| if at / n == at % n { 1.0 } else { 0.0 }).collect();
-        let mut first = vec![0.0; n];
-        first[0] = 1.0;
-        (self.near_weights, self.far_weights) = (first.clone(), first);
+        if matches!(self.source, Source::Pairs(_)) {
+            let mut first = vec![0.0; n];
+            first[0] = 1.0;
+            (self.near_weights, self.far_weights) = (first.clone(), first);
+        }
         self
     }
 

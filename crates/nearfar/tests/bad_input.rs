@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nearfar::labels::score::adjusted_rand;
-use nearfar::learn::lsdg::{Alpha, Density, LsdgParams};
 use nearfar::learn::MethodKind;
+use nearfar::learn::lsdg::{Alpha, Density, LsdgParams};
 use nearfar::observe::{Event, Observer, Silent, Stage};
 use nearfar::{
     DataError, Error, Input, Metric, Model, NeighborLists, Params, Precision, Prepared, Preset, Result,
@@ -132,7 +132,12 @@ fn check_sound(model: &Model) -> Result<(), String> {
         must(row.iter().all(|x| *x >= 0.0 && x.is_finite()), "a membership is not in [0, 1]")?;
         must((row.iter().sum::<f64>() - 1.0).abs() < 1e-9, "a row of memberships does not sum to 1")?;
     }
+    let method = model.params.method.kind();
     for weights in [&model.near_weights, &model.far_weights] {
+        if method != MethodKind::Lsdg {
+            must(weights.is_empty(), "weights of a method without ranks")?;
+            continue;
+        }
         must(weights.len() == n, "weights have another length")?;
         must(weights.iter().all(|w| *w >= 0.0), "a weight is negative or NaN")?;
         must((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9, "weights do not sum to 1")?;
@@ -143,7 +148,9 @@ fn check_sound(model: &Model) -> Result<(), String> {
     )?;
     must(model.agreement.is_finite(), "agreement is not finite")?;
     for member in &model.members {
-        must(member.factor.values().iter().all(|v| *v >= 0.0 && v.is_finite()), "V is not 0 or more")?;
+        let signed = method == MethodKind::RbsMf; // its V is orthonormal
+        let good = |v: &f64| v.is_finite() && (signed || *v >= 0.0);
+        must(member.factor.values().iter().all(good), "V is not 0 or more")?;
         must(member.objective.total().is_finite(), "the objective is not finite")?;
     }
     must(model.augmented().iter().flatten().all(|z| *z >= 0.0 && *z <= 1.0 + 1e-6), "Z is not in [0, 1]")?;

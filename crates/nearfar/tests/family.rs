@@ -43,7 +43,10 @@ fn separate_blobs_are_found() {
         assert!(acc > 0.95, "{kind}: {acc}");
         assert_eq!(model.membership.len(), truth.len() * 3);
         for row in model.membership.chunks_exact(3) {
-            assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-9 && row.iter().all(|x| *x >= 0.0), "{kind}: {row:?}");
+            assert!(
+                (row.iter().sum::<f64>() - 1.0).abs() < 1e-9 && row.iter().all(|x| *x >= 0.0),
+                "{kind}: {row:?}"
+            );
         }
         let best = model.best_member().unwrap();
         assert!(best.objective.total().is_finite(), "{kind}");
@@ -168,7 +171,15 @@ fn methods_of_the_samples_refuse_pairs() {
 fn every_method_is_explained() {
     for kind in MethodKind::ALL {
         let about = kind.about();
-        for part in ["# Objective", "# Update", "# Parameters", "# Labels", "# Cost", "# When to use it", "# Reference"] {
+        for part in [
+            "# Objective",
+            "# Update",
+            "# Parameters",
+            "# Labels",
+            "# Cost",
+            "# When to use it",
+            "# Reference",
+        ] {
             assert!(about.contains(part), "{kind} lacks {part}");
         }
         assert!(kind.line().ends_with('.'), "{kind}");
@@ -231,7 +242,8 @@ fn graphs_agree_with_the_oracle() {
         let off = dense.iter().zip(&theirs).filter(|(a, b)| (*a - *b).abs() > 1e-8).count();
         assert!(off <= 150 * 150 / 50, "{name}: {off} entries differ");
         assert_eq!(near_points.n_samples, 150);
-        let (ours, sums) = (graph.degrees(), (0..150).map(|i| dense[i * 150..(i + 1) * 150].iter().sum::<f64>()));
+        let (ours, sums) =
+            (graph.degrees(), (0..150).map(|i| dense[i * 150..(i + 1) * 150].iter().sum::<f64>()));
         near("degrees", &ours, &sums.collect::<Vec<f64>>());
         let v: Vec<f64> = (0..150).map(|i| (i as f64).sin()).collect();
         let mut product = vec![0.0; 150];
@@ -268,9 +280,11 @@ fn lsdg_by_products_agrees_with_the_oracle() {
     let hoods: Neighborhoods<f64> = rank(&input, 0, &Silent).unwrap();
     let slices = FullSlices::new(hoods);
     let rule = StopRule { max_iter: 12, loss_tolerance: -1.0, change_tolerance: -1.0 };
-    for (regularizer, name) in
-        [(Regularizer::OffDiagonal, "offdiag"), (Regularizer::LogDet, "logdet"), (Regularizer::Proposed, "propall")]
-    {
+    for (regularizer, name) in [
+        (Regularizer::OffDiagonal, "offdiag"),
+        (Regularizer::LogDet, "logdet"),
+        (Regularizer::Proposed, "propall"),
+    ] {
         let weights = start_weights(slices.multiplicity(), 8);
         let mut graph = slices.new_graph();
         slices.combine(&weights.0, &mut graph);
