@@ -86,6 +86,11 @@ impl<'a> Pair<'a> {
         self.r
     }
 
+    #[cfg(test)]
+    pub(crate) fn u(&self) -> &[f64] {
+        &self.u
+    }
+
     /// V, n × r, row-major.
     pub(crate) fn v(&self) -> &[f64] {
         &self.v

@@ -84,6 +84,11 @@ impl Neighbors {
         Self { n, distances, gamma: 1.0 }
     }
 
+    #[cfg(test)]
+    pub(crate) fn gamma(&self) -> f64 {
+        self.gamma
+    }
+
     fn row(&self, i: usize) -> &[f64] {
         &self.distances[i * self.n..(i + 1) * self.n]
     }

@@ -133,4 +133,9 @@ impl Method for RbsMf<'_> {
     fn factor(&self) -> &Factor {
         &self.factor
     }
+
+    /// A rise is rounding: the weight of a sample that is fitted exactly dwarfs the graph's.
+    fn increase_stops(&self) -> bool {
+        true
+    }
 }

@@ -23,8 +23,10 @@ use crate::spectral::eigen::{DenseOperator, EigenParams, Operator, largest};
 const FEASIBLE: f64 = 1e-8;
 /// Newton steps of one projection, at most.
 const NEWTON: usize = 100;
-/// Residuals below this count as this: the weight of an exactly fitted sample stays finite.
-const LEAST_RESIDUAL: f64 = 1e-9;
+/// ε of e = √(‖x − Uv‖² + ε²), as a share of the samples' mean length, and at least: keeps the weight of an exactly fitted sample
+/// finite. (The loss stays concave in ‖x − Uv‖², so that the argument of the module holds for any ε.)
+const SOFT: f64 = 1e-7;
+const LEAST_SOFT: f64 = 1e-9;
 /// Up to this size a solve is a decomposition.
 const SMALL: usize = 256;
 /// Data larger than this is measured in another unit, lest squares overflow.
@@ -160,7 +162,7 @@ fn row_active(m: &[f64], y: &[f64], own: f64, x: &[f64]) -> (f64, f64) {
 }
 
 /// H⁻¹g by Cholesky, H = B + Diag(B1) + shift I.
-fn newton_step(m: &[f64], y: &[f64], gradient: &[f64], shift: f64) -> Vec<f64> {
+pub(super) fn newton_step(m: &[f64], y: &[f64], gradient: &[f64], shift: f64) -> Vec<f64> {
     let n = y.len();
     let mut h = Mat::from_fn(n, n, |i, j| f64::from(u8::from(m[i * n + j] + (y[i] + y[j]) > 0.0)));
     for i in 0..n {
@@ -181,7 +183,7 @@ fn newton_step(m: &[f64], y: &[f64], gradient: &[f64], shift: f64) -> Vec<f64> {
 }
 
 /// H⁻¹g by conjugate gradients with the diagonal as preconditioner.
-fn conjugate_step(
+pub(super) fn conjugate_step(
     m: &[f64],
     y: &[f64],
     gradient: &[f64],
@@ -242,15 +244,15 @@ fn conjugate_step(
 }
 
 /// d̂YᵀY − λL_S, whose largest eigenvalues are wanted.
-struct Pull<'a> {
-    n: usize,
-    m: usize,
+pub(super) struct Pull<'a> {
+    pub(super) n: usize,
+    pub(super) m: usize,
     /// n × m.
-    y: &'a [f64],
-    strength: f64,
-    s: &'a [f64],
-    degrees: &'a [f64],
-    lambda: f64,
+    pub(super) y: &'a [f64],
+    pub(super) strength: f64,
+    pub(super) s: &'a [f64],
+    pub(super) degrees: &'a [f64],
+    pub(super) lambda: f64,
 }
 
 impl Operator for Pull<'_> {
@@ -288,6 +290,8 @@ pub(super) struct Robust<'a> {
     r: usize,
     /// n × m.
     x: Vec<f64>,
+    /// ε².
+    soft2: f64,
     graph: &'a SparseGraph,
     /// Y, n × m, and d̂.
     y: Vec<f64>,
@@ -312,8 +316,9 @@ impl<'a> Robust<'a> {
         let unit = if largest > LARGEST { largest } else { 1.0 };
         let x: Vec<f64> = samples.iter().map(|x| x / unit).collect();
         let y = x.clone();
+        let soft2 = (SOFT * SOFT * norm2(&x) / n.max(1) as f64).max(LEAST_SOFT * LEAST_SOFT);
         let s = Vec::new();
-        Self { params, n, m, r, x, graph, y, strength: 1.0, s, fit: f64::INFINITY, penalty: 0.0 }
+        Self { params, n, m, r, x, soft2, graph, y, strength: 1.0, s, fit: f64::INFINITY, penalty: 0.0 }
     }
 
     /// Σ log(1 + ‖x_i − Uv_i‖).
@@ -344,7 +349,8 @@ impl<'a> Robust<'a> {
         let degrees = self.degrees();
         let (y, s) = (&self.y, &self.s);
         let pull = Pull { n, m, y, strength: self.strength, s, degrees: &degrees, lambda };
-        let v = largest(&pull, r, &EigenParams::default(), &|| observer.cancelled())?.vectors;
+        let eigen = EigenParams { tolerance: 1e-12, ..EigenParams::default() };
+        let v = largest(&pull, r, &eigen, &|| observer.cancelled())?.vectors;
         let rows = to_rows(&v, n, r);
         let u = cross(&self.y, &rows, m, r);
         self.s = bistochastic(&self.held_to_graph(Some((&v, lambda / (4.0 * mu)))), n, observer)?;
@@ -386,14 +392,14 @@ impl<'a> Robust<'a> {
     /// The residual of every sample: its loss, its weight, and the next Y. `v` is n × r and `u` m × r, row-major.
     fn weigh(&mut self, v: &[f64], u: &[f64]) {
         let (m, r) = (self.m, self.r);
-        let width = ROWS * m;
+        let (width, soft2) = (ROWS * m, self.soft2);
         // Residuals in place of Y.
         self.y.par_chunks_mut(width).zip(self.x.par_chunks(width)).enumerate().for_each(|(block, (y, x))| {
             let height = y.len() / m;
             multiply_transposed(&v[block * ROWS * r..][..height * r], u, r, m, y);
             y.iter_mut().zip(x).for_each(|(y, x)| *y = x - *y);
         });
-        let lengths: Vec<f64> = self.y.par_chunks(m).map(|e| norm2(e).sqrt().max(LEAST_RESIDUAL)).collect();
+        let lengths: Vec<f64> = self.y.par_chunks(m).map(|e| (norm2(e) + soft2).sqrt()).collect();
         self.fit = lengths.iter().map(|e| e.ln_1p()).sum();
         let weights: Vec<f64> = lengths.iter().map(|e| 1.0 / (2.0 * e * (1.0 + e))).collect();
         self.strength = weights.iter().copied().fold(0.0, f64::max);
