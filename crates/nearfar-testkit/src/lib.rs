@@ -2,6 +2,7 @@
 
 pub mod hard;
 pub mod oracle;
+pub mod s3nmf;
 
 use std::path::{Path, PathBuf};
 

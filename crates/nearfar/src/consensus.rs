@@ -52,6 +52,9 @@ pub struct Member {
     /// Labels of this member alone, where it was judged.
     #[serde(skip)]
     pub labels: Option<Vec<usize>>,
+    /// Labels of each of the last round's factors, where the method has several that count the same (S³NMF); else empty.
+    #[serde(skip)]
+    pub votes: Vec<Vec<usize>>,
     /// Normalised cut of these labels on the starting graph; smaller is better.
     pub cut: Option<f64>,
     /// Whether it is part of the result.
@@ -182,6 +185,7 @@ where
             learned: None,
             objective: Objective::default(),
             labels: None,
+            votes: Vec::new(),
             cut: None,
             kept: false,
             dead_columns: 0,
@@ -273,7 +277,7 @@ pub(crate) fn row_argmax(factor: &Factor) -> Vec<usize> {
 }
 
 /// Passes on the wish to stop, and nothing else.
-struct Quiet<'a>(&'a dyn Observer);
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Observer);
 
 impl Observer for Quiet<'_> {
     fn cancelled(&self) -> bool {

@@ -139,8 +139,13 @@ impl Prepared {
     fn finish(&self, params: &Params, fitted: Fitted) -> Result<Member> {
         let Fitted { learned, factor, objective, labeling } = fitted;
         Task::unless_cancelled(&learned)?;
+        let mut votes = Vec::new();
         let labels = match labeling {
             Labeling::Largest => row_argmax(&factor),
+            Labeling::Voted(all) => {
+                votes = all;
+                row_argmax(&factor)
+            }
             Labeling::Given(labels) => labels,
             Labeling::KMeans => {
                 let (n, r) = (factor.n_samples(), factor.n_columns());
@@ -163,6 +168,7 @@ impl Prepared {
             learned: None,
             objective: Objective { fit: objective, ..Objective::default() },
             labels: Some(labels),
+            votes,
             cut: None,
             kept: false,
             dead_columns: dead(&factor),
@@ -225,10 +231,11 @@ fn shares(factor: &Factor, raw: &[usize], labels: &[usize], r: usize) -> Vec<f64
     }
     let mut membership = vec![0.0; n * r];
     for i in 0..n {
-        let sum: f64 = (0..r).map(|c| factor.get(i, c)).sum();
+        // V of RBSMF has entries below 0.
+        let sum: f64 = (0..r).map(|c| factor.get(i, c).max(0.0)).sum();
         for c in 0..r {
             membership[i * r + c] =
-                if sum > 0.0 { factor.get(i, column_of[c]) / sum } else { 1.0 / r as f64 };
+                if sum > 0.0 { factor.get(i, column_of[c]).max(0.0) / sum } else { 1.0 / r as f64 };
         }
     }
     membership

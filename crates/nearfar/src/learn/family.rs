@@ -424,6 +424,8 @@ pub(crate) enum Labeling {
     KMeans,
     /// The method has them.
     Given(Vec<usize>),
+    /// The largest entry of every row of V; beside it the labels of every equal of this V, for those who average scores.
+    Voted(Vec<Vec<usize>>),
 }
 
 /// A finished start.

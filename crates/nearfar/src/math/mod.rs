@@ -3,6 +3,7 @@
 pub(crate) mod complement;
 pub mod cubic;
 pub(crate) mod exp;
+pub(crate) mod dense;
 pub mod factor;
 pub mod kernel;
 pub mod rng;
