@@ -52,11 +52,11 @@ impl AnlsParams {
 }
 
 /// One start.
-pub(crate) fn learn(task: Task<'_>, params: &AnlsParams) -> Result<Fitted> {
+pub(crate) fn learn(task: Task<'_>, params: &AnlsParams) -> Fitted {
     let mut method = Anls::new(task.graph(), task.start, params);
     let learned = run(&mut method, task.stop, task.member, task.observer);
     let objective = method.objective();
-    Ok(Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest })
+    Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest }
 }
 
 /// The method; see the module.
@@ -161,15 +161,7 @@ impl Side {
                 update::revive(&mut self.rows, r);
             }
         }
-    }
-
-    /// The rows as columns; renews the Gram matrix.
-    fn factor(&mut self, n: usize, r: usize) -> Factor {
-        let mut columns = vec![0.0; n * r];
-        to_columns(&self.rows, n, r, &mut columns);
-        let factor = Factor::new(columns, n, r);
-        self.gram = factor.gram();
-        factor
+        self.gram = update::gram(&self.rows, r);
     }
 }
 
@@ -182,19 +174,19 @@ impl Method for Anls<'_> {
         let (n, r) = (self.factor.n_samples(), self.factor.n_columns());
         let before = self.u.clone();
         self.u.improve(&self.v, &self.sv, &self.params, r);
-        self.u.factor(n, r);
         if observer.cancelled() {
             self.u = before;
             return None;
         }
         let su = self.graph.times_rows(&self.u.rows, r);
         self.v.improve(&self.u, &su, &self.params, r);
-        let mut factor = self.v.factor(n, r);
         if self.params.lambda == 0.0 {
             self.balance();
-            factor = self.v.factor(n, r);
         }
         self.sv = self.graph.times_rows(&self.v.rows, r);
+        let mut columns = vec![0.0; n * r];
+        to_columns(&self.v.rows, n, r, &mut columns);
+        let factor = Factor::new(columns, n, r);
         let change = factor.relative_change(&self.factor);
         self.factor = factor;
         Some(self.row(iteration, change))

@@ -7,9 +7,11 @@
 //! Where G is singular (λ = 0 with dependent columns) a dependent entry is left at 0; a row that still does not end takes passes over its
 //! entries from its old value, so that the objective never rises.
 
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use crate::math::kernel::{dot_lanes, vectorized};
+use crate::math::kernel::{add_scaled, short_dot, vectorized};
 
 /// Rows that one task works on; rows are independent, so it changes no bit.
 const ROWS: usize = 1024;
@@ -35,19 +37,51 @@ pub(crate) fn pass(g: &[f64], b: &[f64], x: &mut [f64], r: usize) {
     x.par_chunks_mut(ROWS * r).zip(b.par_chunks(ROWS * r)).for_each(|(x, b)| {
         vectorized(
             #[inline(always)]
-            || x.chunks_exact_mut(r).zip(b.chunks_exact(r)).for_each(|(x, b)| row_pass(g, b, x, r)),
+            || {
+                let mut rest = vec![0.0; r];
+                x.chunks_exact_mut(r).zip(b.chunks_exact(r)).for_each(|(x, b)| row_pass(g, b, x, &mut rest));
+            },
         );
     });
 }
 
+/// `rest` is scratch for b − Gx, kept up as entries move; rows of V are mostly zeros, so few columns of G are touched.
 #[inline(always)]
-fn row_pass(g: &[f64], b: &[f64], x: &mut [f64], r: usize) {
-    for k in 0..r {
-        let g = &g[k * r..][..r];
+fn row_pass(g: &[f64], b: &[f64], x: &mut [f64], rest: &mut [f64]) {
+    let r = x.len();
+    rest.copy_from_slice(b);
+    for (x, g) in x.iter().zip(g.chunks_exact(r)).filter(|(x, _)| **x != 0.0) {
+        add_scaled(rest, -x, g);
+    }
+    for (k, g) in g.chunks_exact(r).enumerate() {
         if g[k] > 0.0 {
-            x[k] = (x[k] + (b[k] - dot_lanes(x, g)) / g[k]).max(0.0);
+            let next = (x[k] + rest[k] / g[k]).max(0.0);
+            let step = next - x[k];
+            if step != 0.0 {
+                add_scaled(rest, -step, g);
+                x[k] = next;
+            }
         }
     }
+}
+
+/// The Gram matrix, r × r, of the columns of a row-major matrix; partial sums are added in the order of blocks.
+pub(crate) fn gram(rows: &[f64], r: usize) -> Vec<f64> {
+    let parts: Vec<Vec<f64>> = rows
+        .par_chunks(ROWS * r)
+        .map(|rows| {
+            let x = MatRef::from_column_major_slice(rows, r, rows.len() / r);
+            let mut part = vec![0.0; r * r];
+            let out = MatMut::from_column_major_slice_mut(&mut part, r, r);
+            matmul(out, Accum::Replace, x, x.transpose(), 1.0, Par::Seq);
+            part
+        })
+        .collect();
+    let mut gram = vec![0.0; r * r];
+    for part in parts {
+        gram.iter_mut().zip(part).for_each(|(g, part)| *g += part);
+    }
+    gram
 }
 
 /// A column that became zero is given the smallest trace of life, so that it can grow again.
@@ -84,8 +118,11 @@ struct Pivoting<'a> {
 struct Solver {
     inside: Vec<usize>,
     outside: Vec<usize>,
-    /// |P| × |P| row-major, lower half.
+    /// |P| × |P| row-major, lower half without the diagonal; that one inverted, 0 for a dependent entry.
     lower: Vec<f64>,
+    inverse: Vec<f64>,
+    /// The solution on P.
+    z: Vec<f64>,
 }
 
 impl<'a> Pivoting<'a> {
@@ -134,7 +171,7 @@ impl<'a> Pivoting<'a> {
         }
         for row in open {
             let at = row * self.r..(row + 1) * self.r;
-            (0..PASSES).for_each(|_| row_pass(self.g, &self.b[at.clone()], &mut self.x[at.clone()], self.r));
+            (0..PASSES).for_each(|_| row_pass(self.g, &self.b[at.clone()], &mut self.x[at.clone()], &mut x));
         }
     }
 
@@ -160,42 +197,37 @@ impl Solver {
         let p = self.inside.len();
         self.lower.clear();
         self.lower.resize(p * p, 0.0);
-        for a in 0..p {
-            let own = g[self.inside[a] * r + self.inside[a]];
-            for b in 0..=a {
-                let (above, row) = self.lower.split_at(a * p);
-                let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-                let value = g[self.inside[a] * r + self.inside[b]];
-                self.lower[a * p + b] = if a == b {
-                    let rest = value - product(&row[..a], &row[..a]);
-                    // 0 marks a dependent entry.
-                    if rest > DEPENDENT * own { rest.sqrt() } else { 0.0 }
-                } else {
-                    let (above, pivot) = (&above[b * p..][..b], above[b * p + b]);
-                    if pivot > 0.0 { (value - product(&row[..b], above)) / pivot } else { 0.0 }
-                };
+        self.inverse.clear();
+        self.z.resize(p, 0.0);
+        for (a, k) in self.inside.iter().enumerate() {
+            let (above, row) = self.lower.split_at_mut(a * p);
+            for b in 0..a {
+                let known = short_dot(&row[..b], &above[b * p..][..b]);
+                row[b] = (g[k * r + self.inside[b]] - known) * self.inverse[b];
             }
+            let own = g[k * r + k];
+            let rest = own - short_dot(&row[..a], &row[..a]);
+            self.inverse.push(if rest > DEPENDENT * own { 1.0 / rest.sqrt() } else { 0.0 });
         }
     }
 
     /// x on this passive set, and which entries are on the wrong side.
-    fn solve(&self, g: &[f64], b: &[f64], x: &mut [f64], infeasible: &mut Vec<usize>) {
+    fn solve(&mut self, g: &[f64], b: &[f64], x: &mut [f64], infeasible: &mut Vec<usize>) {
         let (p, r) = (self.inside.len(), b.len());
         x.fill(0.0);
         infeasible.clear();
-        let mut z = vec![0.0; p];
+        let z = &mut self.z;
         for a in 0..p {
-            let row = &self.lower[a * p..][..p];
-            let sum: f64 = row[..a].iter().zip(&z).map(|(l, z)| l * z).sum();
-            z[a] = if row[a] > 0.0 { (b[self.inside[a]] - sum) / row[a] } else { 0.0 };
+            let known = short_dot(&self.lower[a * p..][..a], &z[..a]);
+            z[a] = (b[self.inside[a]] - known) * self.inverse[a];
         }
         for a in (0..p).rev() {
-            let sum: f64 = (a + 1..p).map(|c| self.lower[c * p + a] * z[c]).sum();
-            let pivot = self.lower[a * p + a];
-            z[a] = if pivot > 0.0 { (z[a] - sum) / pivot } else { 0.0 };
+            z[a] *= self.inverse[a];
+            let (done, own) = (z[a], &self.lower[a * p..][..a]);
+            add_scaled(&mut z[..a], -done, own);
         }
         let largest = z.iter().fold(0.0_f64, |m, z| m.max(z.abs()));
-        for (k, z) in self.inside.iter().zip(&z) {
+        for (k, z) in self.inside.iter().zip(&*z) {
             x[*k] = *z;
             if *z < -TOLERANCE * largest {
                 infeasible.push(*k);
@@ -203,7 +235,7 @@ impl Solver {
         }
         let largest = b.iter().fold(0.0_f64, |m, b| m.max(b.abs()));
         for &k in &self.outside {
-            let gx: f64 = self.inside.iter().zip(&z).map(|(l, z)| g[k * r + l] * z).sum();
+            let gx: f64 = self.inside.iter().zip(&*z).map(|(l, z)| g[k * r + l] * z).sum();
             if gx - b[k] < -TOLERANCE * largest {
                 infeasible.push(k);
             }

@@ -135,11 +135,13 @@ impl Method for GsNmf<'_> {
     }
 
     fn step(&mut self, iteration: usize, observer: &dyn Observer) -> Option<TraceRow> {
-        let next = match &mut self.split {
-            None => update::multiplicative(&self.fixed, &self.degrees, self.lambda),
-            Some(split) => split.step(self.fixed.graph, &self.degrees, self.lambda, observer)?,
+        let change = match &mut self.split {
+            None => self.fixed.replace(update::multiplicative(&self.fixed, &self.degrees, self.lambda)),
+            Some(split) => {
+                let (next, product) = split.step(self.fixed.graph, &self.degrees, self.lambda, observer)?;
+                self.fixed.replace_known(next, product)
+            }
         };
-        let change = self.fixed.replace(next);
         Some(self.row(iteration, change))
     }
 

@@ -12,10 +12,11 @@
 
 use rayon::prelude::*;
 
+use super::super::anls::update::gram;
 use super::super::multiplicative::{quarter, times_small};
 use super::super::phals::FixedGraph;
 use crate::graph::{SparseGraph, to_columns};
-use crate::math::kernel::{dot_lanes, norm2, vectorized};
+use crate::math::kernel::{norm2, short_dot, vectorized};
 use crate::observe::Observer;
 
 /// Rows that one task works on; rows are independent, so it changes no bit.
@@ -57,32 +58,36 @@ impl Split {
         0.5 * self.mu * norm2(&difference)
     }
 
-    /// One round. Returns H, column-major; `None` when the observer asked to stop.
+    /// One round. Returns H and S H, column-major; `None` when the observer asked to stop.
     pub(super) fn step(
         &mut self,
         graph: &SparseGraph,
         degrees: &[f64],
         lambda: f64,
         observer: &dyn Observer,
-    ) -> Option<Vec<f64>> {
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
         let Self { first, second, multipliers, r, mu } = self;
         let half = |own: &mut [f64], other: &[f64], sign: f64| {
             let product = graph.times_rows(other, *r);
-            Half { other, product: &product, multipliers, sign, degrees, lambda, mu: *mu, r: *r }
-                .descend(own);
+            let (mu, r) = (*mu, *r);
+            Half { other, product: &product, multipliers, sign, degrees, lambda, mu, r }.descend(own);
+            product
         };
         half(first, second, 1.0);
         if observer.cancelled() {
             return None;
         }
-        half(second, first, -1.0);
+        let product = half(second, first, -1.0);
         for ((y, h), other) in multipliers.iter_mut().zip(&*first).zip(&*second) {
             *y += h - other;
         }
         let n = degrees.len();
-        let mut columns = vec![0.0; n * *r];
-        to_columns(first, n, *r, &mut columns);
-        Some(columns)
+        let columns = |rows: &[f64]| {
+            let mut columns = vec![0.0; n * *r];
+            to_columns(rows, n, *r, &mut columns);
+            columns
+        };
+        Some((columns(first), columns(&product)))
     }
 }
 
@@ -125,23 +130,7 @@ impl Half<'_> {
     /// The other copy's Gram matrix plus μI.
     fn hessian(&self) -> Vec<f64> {
         let r = self.r;
-        let parts: Vec<Vec<f64>> = self
-            .other
-            .par_chunks(ROWS * r)
-            .map(|rows| {
-                let mut gram = vec![0.0; r * r];
-                for row in rows.chunks_exact(r) {
-                    for (gram, x) in gram.chunks_exact_mut(r).zip(row).filter(|(_, x)| **x != 0.0) {
-                        gram.iter_mut().zip(row).for_each(|(g, y)| *g += x * y);
-                    }
-                }
-                gram
-            })
-            .collect();
-        let mut hessian = vec![0.0; r * r];
-        for part in parts {
-            hessian.iter_mut().zip(part).for_each(|(h, part)| *h += part);
-        }
+        let mut hessian = gram(self.other, r);
         (0..r).for_each(|k| hessian[k * r + k] += self.mu);
         hessian
     }
@@ -157,7 +146,7 @@ impl Half<'_> {
             let (other, product) = (&self.other[at.clone()], &self.product[at.clone()]);
             let y = &self.multipliers[at];
             for k in 0..r {
-                let quadratic = dot_lanes(&hessian[k * r..][..r], h) - self.mu * other[k];
+                let quadratic = short_dot(&hessian[k * r..][..r], h) - self.mu * other[k];
                 let graph =
                     0.5 * self.lambda * self.degrees[i] * other[k] - (1.0 + 0.5 * self.lambda) * product[k];
                 g[k] = quadratic + graph + self.sign * y[k];

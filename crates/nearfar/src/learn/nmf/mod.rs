@@ -7,7 +7,6 @@ mod update;
 use super::family::{Fitted, Labeling, Task};
 use super::run::{Method, run};
 use super::trace::TraceRow;
-use crate::error::Result;
 use crate::graph::{to_columns, to_rows};
 use crate::math::factor::Factor;
 use crate::math::kernel::{dot, norm2};
@@ -15,13 +14,13 @@ use crate::observe::Observer;
 use update::Shifted;
 
 /// One start.
-pub(crate) fn learn(mut task: Task<'_>) -> Result<Fitted> {
+pub(crate) fn learn(mut task: Task<'_>) -> Fitted {
     let samples = Shifted::new(task.rows());
     let start = (0..samples.m * task.n_clusters).map(|_| task.stream.uniform()).collect();
     let mut method = Nmf::new(samples, &task.start, start);
     let learned = run(&mut method, task.stop, task.member, task.observer);
     let objective = method.objective();
-    Ok(Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::KMeans })
+    Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::KMeans }
 }
 
 /// The method; see the module. Samples are rows: X (n × m) ≈ V Uᵀ.

@@ -7,7 +7,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-pub(super) use super::super::anls::update::pass;
+pub(super) use super::super::anls::update::{gram, pass};
 use super::super::family::Rows;
 
 /// Samples, or features, that one task works on; fixed, so that the bits do not depend on the number of threads.
@@ -66,29 +66,4 @@ impl<'a> Shifted<'a> {
         });
         out
     }
-}
-
-/// The Gram matrix of the columns of a row-major matrix of r columns.
-pub(super) fn gram(rows: &[f64], r: usize) -> Vec<f64> {
-    let parts: Vec<Vec<f64>> = rows
-        .par_chunks(ROWS * r)
-        .map(|rows| {
-            let x = MatRef::from_column_major_slice(rows, r, rows.len() / r);
-            let mut part = vec![0.0; r * r];
-            matmul(
-                MatMut::from_column_major_slice_mut(&mut part, r, r),
-                Accum::Replace,
-                x,
-                x.transpose(),
-                1.0,
-                Par::Seq,
-            );
-            part
-        })
-        .collect();
-    let mut gram = vec![0.0; r * r];
-    for part in parts {
-        gram.iter_mut().zip(part).for_each(|(g, part)| *g += part);
-    }
-    gram
 }

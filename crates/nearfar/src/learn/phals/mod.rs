@@ -82,9 +82,16 @@ impl<'a, G: Graph> FixedGraph<'a, G> {
 
     /// Take another V, and multiply again. Returns its relative change.
     pub(crate) fn replace(&mut self, values: Vec<f64>) -> f64 {
+        let next = self.at(values);
+        let before = std::mem::replace(self, next).factor;
+        self.factor.relative_change(&before)
+    }
+
+    /// Take another V whose product with T is known. Returns its relative change.
+    pub(crate) fn replace_known(&mut self, values: Vec<f64>, tv: Vec<f64>) -> f64 {
         let (n, r) = (self.factor.n_samples(), self.factor.n_columns());
         let before = std::mem::replace(&mut self.factor, Factor::new(values, n, r));
-        self.multiply();
+        (self.gram, self.tv) = (self.factor.gram(), tv);
         self.factor.relative_change(&before)
     }
 

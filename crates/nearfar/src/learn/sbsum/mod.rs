@@ -42,11 +42,11 @@ impl SBsumParams {
 }
 
 /// One start.
-pub(crate) fn learn(task: Task<'_>, params: &SBsumParams) -> Result<Fitted> {
-    let mut method = SBsum::new(task.graph(), task.start, params);
+pub(crate) fn learn(task: Task<'_>, params: SBsumParams) -> Fitted {
+    let mut method = SBsum::new(task.graph(), task.start, &params);
     let learned = run(&mut method, task.stop, task.member, task.observer);
     let objective = method.objective();
-    Ok(Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest })
+    Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest }
 }
 
 /// The method; see the module.

@@ -16,7 +16,7 @@
 //! Blocks are visited in order, each with what the ones before it left; that is the method, so a sweep runs on one thread.
 
 use crate::graph::SparseGraph;
-use crate::math::kernel::{dot_lanes, vectorized};
+use crate::math::kernel::{gathered_dot, short_dot, vectorized};
 use crate::observe::Observer;
 use crate::slices::Graph;
 
@@ -74,9 +74,8 @@ pub(super) fn entries(
             || {
                 for (i, row) in rows.chunks_exact_mut(r).enumerate() {
                     let (places, values) = graph.row(i);
-                    let sv: f64 = places.iter().zip(values).map(|(j, s)| s * column[*j as usize]).sum();
                     let x = row[k];
-                    let d = 4.0 * (dot_lanes(own, row) - sv);
+                    let d = 4.0 * (short_dot(own, row) - gathered_dot(values, places, &column));
                     if x == 0.0 && d >= 0.0 {
                         continue; // at its bound and pushed against it
                     }
@@ -156,10 +155,10 @@ fn add_outer(gram: &mut [f64], v: &[f64], sign: f64) {
 fn lower(q: &[f64], rho: f64, diagonal: f64, t: &[f64], v: &mut [f64], b: &mut [f64]) -> f64 {
     let r = v.len();
     for k in 0..r {
-        let linear = t[k] + (diagonal.max(0.0) + rho) * v[k] - dot_lanes(&q[k * r..][..r], v);
+        let linear = t[k] + (diagonal.max(0.0) + rho) * v[k] - short_dot(&q[k * r..][..r], v);
         b[k] = linear.max(0.0);
     }
-    let length = dot_lanes(b, b).sqrt();
+    let length = short_dot(b, b).sqrt();
     let wanted = root(rho + (-diagonal).max(0.0), length);
     let scale = if length > 0.0 { wanted / length } else { 0.0 };
     let mut moved = 0.0;

@@ -54,11 +54,11 @@ impl SymNmfParams {
 }
 
 /// One start.
-pub(crate) fn learn(task: Task<'_>, params: &SymNmfParams) -> Result<Fitted> {
-    let mut method = SymNmf::new(task.graph(), task.start, params);
+pub(crate) fn learn(task: Task<'_>, params: SymNmfParams) -> Fitted {
+    let mut method = SymNmf::new(task.graph(), task.start, &params);
     let learned = run(&mut method, task.stop, task.member, task.observer);
     let objective = method.objective();
-    Ok(Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest })
+    Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest }
 }
 
 /// The method; see the module.

@@ -83,7 +83,7 @@ impl Newton {
         observer: &dyn Observer,
     ) -> Option<f64> {
         self.iteration += 1;
-        let plain = self.iteration % GRADIENT_EVERY == 0;
+        let plain = self.iteration.is_multiple_of(GRADIENT_EVERY);
         let n = fixed.factor.n_samples();
         let parts: Option<Vec<Vec<f64>>> = self
             .columns

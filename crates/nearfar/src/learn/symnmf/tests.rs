@@ -34,7 +34,8 @@ fn gradient_is_the_slope_of_the_objective() {
 fn factors_what_is_a_product() {
     // S = xxᵀ: rank one, so every solver must reach it.
     let x: Vec<f64> = (0..9).map(|i| 0.3 + f64::from(i) / 5.0).collect();
-    let graph = SparseGraph::from_edges(9, (0..81).map(|at| (at / 9, at % 9, x[at / 9] * x[at % 9]))).unwrap();
+    let graph =
+        SparseGraph::from_edges(9, (0..81).map(|at| (at / 9, at % 9, x[at / 9] * x[at % 9]))).unwrap();
     let rule = StopRule { max_iter: 5000, loss_tolerance: -1.0, change_tolerance: -1.0 };
     for solver in [SymNmfSolver::Multiplicative, SymNmfSolver::Gradient, SymNmfSolver::Newton] {
         let mut method = SymNmf::new(&graph, start(9, 1, 2), &SymNmfParams { solver });
