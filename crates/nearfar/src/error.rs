@@ -41,6 +41,14 @@ pub enum Error {
         /// Which setting caused it and what to try.
         cause: String,
     },
+    /// The numbers grew beyond all bounds.
+    #[error("the method diverged in iteration {iteration}: {cause}")]
+    Diverged {
+        /// Iteration in which it showed, counted from 1.
+        iteration: usize,
+        /// Which setting caused it and what to try.
+        cause: String,
+    },
     /// The caller asked to stop before there was a result.
     #[error("cancelled during {stage}")]
     Cancelled {

@@ -263,9 +263,9 @@ fn learn_one(method: MethodParams, task: Task<'_>) -> Result<Fitted> {
         // LSDG goes by way of slices; `fit` never sends it here.
         MethodParams::Lsdg | MethodParams::Phals => learn::phals::learn(task),
         MethodParams::AoSymNmf(params) => learn::aosymnmf::learn(task, &params),
-        MethodParams::SymNmf(params) => learn::symnmf::learn(task, &params),
-        MethodParams::Anls(params) => learn::anls::learn(task, &params),
-        MethodParams::SBsum(params) => learn::sbsum::learn(task, &params),
+        MethodParams::SymNmf(params) => Ok(learn::symnmf::learn(task, params)),
+        MethodParams::Anls(params) => Ok(learn::anls::learn(task, &params)),
+        MethodParams::SBsum(params) => Ok(learn::sbsum::learn(task, params)),
         MethodParams::GsNmf(params) => learn::gsnmf::learn(task, &params),
         MethodParams::Gnmf(params) => learn::gnmf::learn(task, &params),
         MethodParams::NmfAn(params) => learn::nmfan::learn(task, &params),
@@ -274,6 +274,6 @@ fn learn_one(method: MethodParams, task: Task<'_>) -> Result<Fitted> {
         MethodParams::S3Nmf(params) => learn::s3nmf::learn(task, &params),
         MethodParams::KMeans => learn::kmeans::learn(task),
         MethodParams::Spectral => learn::spectral::learn(task),
-        MethodParams::Nmf => learn::nmf::learn(task),
+        MethodParams::Nmf => Ok(learn::nmf::learn(task)),
     }
 }

@@ -407,6 +407,11 @@ impl<'a> Task<'a> {
         self.rows.expect("family::fit builds what a method needs")
     }
 
+    /// The seed of a method that draws its own starts: the run's for the first member, another for each further one.
+    pub(crate) fn own_seed(&mut self) -> u64 {
+        if self.member == 0 { self.seed } else { self.stream.bits() }
+    }
+
     /// An error where the loop was stopped from outside.
     pub(crate) fn unless_cancelled(learned: &Learned) -> Result<()> {
         if learned.reason == super::StopReason::Cancelled {

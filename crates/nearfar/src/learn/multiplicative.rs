@@ -13,6 +13,8 @@ use faer::{MatRef, Side};
 
 use super::lsdg::objective::orthogonality;
 use crate::math::factor::Factor;
+use crate::math::kernel::vectorized;
+use crate::spectral::eigen::products::combine;
 
 /// Keeps denominators off zero.
 const FLOOR: f64 = 1e-12;
@@ -83,16 +85,24 @@ fn inverse_gram(factor: &Factor) -> Vec<f64> {
 /// V M, column-major, for an r × r matrix M.
 pub(crate) fn times_small(factor: &Factor, small: &[f64]) -> Vec<f64> {
     let (n, r) = (factor.n_samples(), factor.n_columns());
-    let mut out = vec![0.0; n * r];
-    for (j, out) in out.chunks_exact_mut(n.max(1)).enumerate() {
-        for k in 0..r {
-            let m = small[k * r + j];
-            if m != 0.0 {
-                out.iter_mut().zip(factor.column(k)).for_each(|(out, v)| *out += m * v);
-            }
-        }
+    if n * r == 0 {
+        return Vec::new();
     }
-    out
+    combine(factor.values(), MatRef::from_row_major_slice(small, r, r), n)
+}
+
+/// V ⊙ (up / down)^¼; a negative `up` counts as 0.
+pub(crate) fn quarter(values: &[f64], up: &[f64], down: &[f64]) -> Vec<f64> {
+    let mut next = values.to_vec();
+    vectorized(
+        #[inline(always)]
+        || {
+            for ((v, up), down) in next.iter_mut().zip(up).zip(down) {
+                *v *= (up / (down + FLOOR)).max(0.0).sqrt().sqrt();
+            }
+        },
+    );
+    next
 }
 
 /// The next V, column-major: V ⊙ (up / down)^¼. `plus` and `minus` are T⁺V and T⁻V.
@@ -131,6 +141,5 @@ pub(crate) fn quarter_step(
         up.iter_mut().zip(&risen).for_each(|(up, q)| *up += alpha * q);
         down.iter_mut().zip(&fallen).for_each(|(down, q)| *down += alpha * q);
     }
-    let step = |((v, up), down): ((&f64, &f64), &f64)| v * (up / (down + FLOOR)).max(0.0).sqrt().sqrt();
-    factor.values().iter().zip(&up).zip(&down).map(step).collect()
+    quarter(factor.values(), &up, &down)
 }
