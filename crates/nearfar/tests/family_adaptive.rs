@@ -57,7 +57,7 @@ fn rows(factor: &Factor) -> Vec<f64> {
 
 fn graph(full: &[f64], n: usize) -> SparseGraph {
     let entries = full.iter().enumerate().filter(|(_, s)| **s != 0.0);
-    SparseGraph::from_edges(n, entries.map(|(at, s)| (at / n, at % n, *s)))
+    SparseGraph::from_edges(n, entries.map(|(at, s)| (at / n, at % n, *s))).unwrap()
 }
 
 fn losses(learned: &Learned) -> Vec<f64> {
@@ -286,7 +286,7 @@ fn check_projection(m: &[f64], n: usize, stream: &mut Stream) {
         assert!((0..n).all(|j| row[j] >= 0.0 && row[j] == s[j * n + i]));
     }
     let size = 1.0 + m.iter().fold(0.0_f64, |a, m| a.max(m.abs()));
-    let mut judge = |t: &[f64]| {
+    let judge = |t: &[f64]| {
         let gain: f64 = (0..n * n).map(|at| (m[at] - s[at]) * (t[at] - s[at])).sum();
         assert!(gain <= 1e-7 * size * n as f64, "{gain} is above 0");
     };

@@ -1,6 +1,5 @@
 //! `nearfar methods`: what there is to choose from.
 
-use std::io::Write;
 
 use nearfar::learn::MethodKind;
 

@@ -15,12 +15,6 @@ const ROWS: usize = 256;
 pub struct SparseGraph(SparseRows);
 
 impl SparseGraph {
-    /// From (row, column, value) of every entry, both triangles, in any order; entries at one place are added.
-    pub fn from_edges(n: usize, edges: impl Iterator<Item = (usize, usize, f64)>) -> Self {
-        let entries = edges.map(|(i, j, value)| (i as u32, j as u32, value)).collect();
-        Self::from_entries(n, entries, |a, b| a + b)
-    }
-
     /// From (row, column, value), in any order; entries at one place are merged. Give both triangles.
     pub(crate) fn from_entries(
         n: usize,

@@ -2,8 +2,8 @@
 
 pub(crate) mod complement;
 pub mod cubic;
-pub(crate) mod exp;
 pub(crate) mod dense;
+pub(crate) mod exp;
 pub mod factor;
 pub mod kernel;
 pub mod rng;

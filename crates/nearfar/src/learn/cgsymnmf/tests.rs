@@ -61,7 +61,7 @@ fn steps_and_objective_equal_the_formulas() {
             (s0[i * n + i + 1], s0[(i + 1) * n + i]) = (0.4, 0.4);
         }
         let edges = s0.iter().enumerate().filter(|(_, s)| **s > 0.0).map(|(at, s)| (at / n, at % n, *s));
-        let graph = SparseGraph::from_edges(n, edges);
+        let graph = SparseGraph::from_edges(n, edges).unwrap();
         let length = |i: usize| norm2(&x[i * m..][..m]).sqrt();
         let cosine =
             |at: usize| dot(&x[at / n * m..][..m], &x[at % n * m..][..m]) / length(at / n) / length(at % n);

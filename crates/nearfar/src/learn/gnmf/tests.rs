@@ -47,7 +47,7 @@ fn data_of_low_rank_is_found_again() {
     let (u, v) = (uniform(m * r, 4), uniform(n * r, 5));
     let x: Vec<f64> =
         (0..n * m).map(|at| (0..r).map(|c| v[at / m * r + c] * u[at % m * r + c]).sum()).collect();
-    let graph = SparseGraph::from_edges(n, std::iter::empty());
+    let graph = SparseGraph::from_edges(n, []).unwrap();
     let start = Factor::new(uniform(n * r, 6), n, r);
     let mut method = Gnmf::new(&x, &graph, uniform(m * r, 7), start, 1.0);
     let rule = super::super::StopRule { max_iter: 4000, loss_tolerance: -1.0, change_tolerance: -1.0 };
