@@ -436,10 +436,14 @@ fn settings_out_of_range_are_named() {
 fn divergence_is_an_error_that_says_what_to_do() {
     let data = nearfar::generate::blobs(90, 2, 3, 0.4, 1).unwrap();
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
-    let params = GsNmfParams { lambda: 1e6, solver: GsNmfSolver::Admm, penalty: 1e-3 };
-    match fit(samples, &Params::of(3, params)) {
-        Err(error @ Error::Diverged { .. }) => assert!(error.to_string().contains("penalty"), "{error}"),
-        Err(other) => panic!("{other}"),
-        Ok(model) => check_model(&model, 90, 3, "it did not diverge after all"),
+    for (lambda, penalty) in [(1.0, 0.1), (10.0, 1.0), (1e6, 1e-3)] {
+        let params = GsNmfParams { lambda, solver: GsNmfSolver::Admm, penalty };
+        let error = fit(samples, &Params::of(3, params)).unwrap_err();
+        assert!(matches!(error, Error::Diverged { .. }) && error.to_string().contains("penalty"), "{error}");
+    }
+    for (lambda, penalty) in [(1.0, 1.0), (3.0, 1.0), (10.0, 10.0)] {
+        let params = GsNmfParams { lambda, solver: GsNmfSolver::Admm, penalty };
+        let model = fit(samples, &Params::of(3, params)).unwrap();
+        check_model(&model, 90, 3, "enough of a penalty");
     }
 }

@@ -4,6 +4,7 @@
 mod tests;
 mod update;
 
+use super::Learned;
 use super::family::{Fitted, Labeling, Task, check_strength};
 use super::phals::FixedGraph;
 use super::run::{Method, run};
@@ -15,6 +16,9 @@ use crate::math::kernel::norm2;
 use crate::observe::Observer;
 use crate::slices::Graph;
 use update::Split;
+
+/// A loss this many times the first one is no longer an overshoot.
+const OVERSHOOT: f64 = 4.0;
 
 /// How V is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -58,10 +62,11 @@ impl GsNmfParams {
 
 /// One start.
 pub(crate) fn learn(task: Task<'_>, params: &GsNmfParams) -> Result<Fitted> {
+    let size = task.graph().norm2();
     let mut method = GsNmf::new(task.graph(), task.start, params);
     let learned = run(&mut method, task.stop, task.member, task.observer);
     let objective = method.objective();
-    if !objective.is_finite() {
+    if params.solver == GsNmfSolver::Admm && diverged(&learned, size) {
         let cause = format!(
             "the scheme of two copies does so for a penalty (now {}) below 1 or small against lambda (now {}); raise the penalty, or use the multiplicative solver",
             params.penalty, params.lambda
@@ -69,6 +74,14 @@ pub(crate) fn learn(task: Task<'_>, params: &GsNmfParams) -> Result<Fitted> {
         return Err(Error::Diverged { iteration: learned.iterations, cause });
     }
     Ok(Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest })
+}
+
+/// A run that works overshoots its first loss by a few hundredths at most; one that does not by orders of magnitude, even where it
+/// ends at V = 0.
+fn diverged(learned: &Learned, size: f64) -> bool {
+    // A start that fits already has no loss to compare with.
+    let first = learned.trace.first().map_or(0.0, TraceRow::loss).max(0.01 * size);
+    learned.trace.iter().any(|row| !(row.loss() <= OVERSHOOT * first))
 }
 
 /// The method; see the module.

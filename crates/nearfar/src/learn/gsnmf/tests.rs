@@ -23,7 +23,8 @@ fn without_the_laplacian_it_is_symmetric_nmf() {
     let graph = path(12);
     let (ours, ..) = learnt(&graph, &GsNmfParams { lambda: 0.0, ..GsNmfParams::default() }, 20);
     let start = crate::learn::start::random(12, 2, &mut Stream::new(1, 0));
-    let mut plain = crate::learn::symnmf::SymNmf::new(&graph, start, &Default::default());
+    let mut plain =
+        crate::learn::symnmf::SymNmf::new(&graph, start, &crate::learn::symnmf::SymNmfParams::default());
     let rule = StopRule { max_iter: 20, loss_tolerance: -1.0, change_tolerance: -1.0 };
     run(&mut plain, &rule, 0, &Silent);
     let off =
