@@ -34,7 +34,7 @@ pub fn s3nmf(
     let mut all = Vec::new();
     for round in 0..rounds {
         let factors: Vec<Factor> =
-            (0..members).map(|member| multiplicative(&s, starts(round, member), iterations)).collect();
+            (0..members).map(|member| multiplicative(&s, &starts(round, member), iterations)).collect();
         let residuals: Vec<f64> = factors
             .iter()
             .map(|factor| s.iter().zip(outer(factor)).map(|(s, y)| (s - y) * (s - y)).sum::<f64>())
@@ -78,9 +78,9 @@ fn largest_entries(factor: &Factor) -> Vec<usize> {
 }
 
 /// V ← V ⊙ (SV / VVᵀV)^¼ after rescaling by the best scalar.
-fn multiplicative(s: &[f64], start: Factor, iterations: usize) -> Factor {
+fn multiplicative(s: &[f64], start: &Factor, iterations: usize) -> Factor {
     let (n, r) = (start.n_samples(), start.n_columns());
-    let y = outer(&start);
+    let y = outer(start);
     let scale = (inner(s, &y) / inner(&y, &y)).sqrt();
     let mut factor = Factor::new(start.values().iter().map(|v| scale * v).collect(), n, r);
     for _ in 0..iterations {

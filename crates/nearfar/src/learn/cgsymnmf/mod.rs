@@ -57,6 +57,7 @@ impl CgSymNmfParams {
 }
 
 /// One start.
+#[allow(clippy::unnecessary_wraps, reason = "one signature for all methods")]
 pub(crate) fn learn(mut task: Task<'_>, params: &CgSymNmfParams) -> Result<Fitted> {
     let (rows, stream) = (task.rows(), &mut task.stream);
     let noise = (0..rows.n * rows.n).map(|_| stream.uniform()).collect();

@@ -37,6 +37,11 @@ impl GnmfParams {
 }
 
 /// One start.
+#[allow(
+    clippy::unnecessary_wraps,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "one signature for all methods"
+)]
 pub(crate) fn learn(mut task: Task<'_>, params: &GnmfParams) -> Result<Fitted> {
     let rows = task.rows();
     let basis = update::random_basis(rows.m, task.n_clusters, &mut task.stream);
@@ -74,8 +79,9 @@ impl<'a> Gnmf<'a> {
         pair.normalize();
         let degrees = graph.row_sums();
         let wv = graph.times_rows(pair.v(), pair.r());
-        let factor = pair.factor();
-        Self { pair, graph, degrees, lambda, wv, factor }
+        let mut this = Self { pair, graph, degrees, lambda, wv, factor: start };
+        this.factor = this.pair.factor();
+        this
     }
 
     /// ‖X − UVᵀ‖² + λ tr(VᵀLV) of the present state.

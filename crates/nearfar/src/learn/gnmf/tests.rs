@@ -13,7 +13,7 @@ fn negative_and_far_data_is_moved_once() {
     assert_eq!(Data::nonnegative(&plain, 2).x, &plain[..]);
     assert_eq!(Data::nonnegative(&[-1.0, 2.0, 3.0, 1.0], 2).x, &[0.0, 3.0, 4.0, 2.0][..]);
     let far = Data::nonnegative(&[-1e308, 1e308], 2).x;
-    assert!(far[0] == 0.0 && (0.5..=2.0).contains(&far[1]), "{far:?}");
+    assert!(far[0] == 0.0 && (0.5..=4.0).contains(&far[1]), "{far:?}");
     let close = Data::nonnegative(&[0.0, 1e-200, 2e-200], 3).x;
     assert!((close[2] / close[1] - 2.0).abs() < 1e-12 && close[2] >= 0.5, "{close:?}");
     assert_eq!(Data::nonnegative(&[0.0; 3], 3).x, &[0.0; 3][..]);

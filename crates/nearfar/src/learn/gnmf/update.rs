@@ -38,7 +38,7 @@ impl<'a> Data<'a> {
         // Halved, so that the difference of two values near the largest double is finite.
         let half = most / 2.0 - least / 2.0;
         let unit =
-            if half == 0.0 || SCALES.contains(&(2.0 * half)) { 1.0 } else { half.log2().ceil().exp2() };
+            if half == 0.0 || SCALES.contains(&(2.0 * half)) { 1.0 } else { half.log2().floor().exp2() };
         let x = if least < 0.0 || unit != 1.0 {
             x.iter().map(|x| x / unit - least / unit).collect()
         } else {

@@ -41,6 +41,7 @@ impl NmfAnParams {
 }
 
 /// One start.
+#[allow(clippy::unnecessary_wraps, reason = "one signature for all methods")]
 pub(crate) fn learn(mut task: Task<'_>, params: &NmfAnParams) -> Result<Fitted> {
     let rows = task.rows();
     let basis = random_basis(rows.m, task.n_clusters, &mut task.stream);

@@ -58,8 +58,11 @@ fn learnt_rows_equal_the_full_projection() {
 
 #[test]
 fn few_and_equal_points_have_rows_that_sum_to_one() {
-    for (x, n) in [(vec![1.0, 4.0], 2), (vec![2.0; 5], 5), (vec![0.0, 1.0, 2.0], 3)] {
-        for k in [1, 3, 100] {
+    // The last has equal distances whose sum is not exactly a multiple of them.
+    let mut apart = vec![0.0; 8];
+    apart[6] = 1.480_637_407_195_743;
+    for (x, n) in [(vec![1.0, 4.0], 2), (vec![2.0; 5], 5), (vec![0.0, 1.0, 2.0], 3), (apart, 8)] {
+        for k in [1, 3, 6, 100] {
             let (neighbors, first) = Neighbors::new(&x, n, 1).first_graph(k);
             for weights in [first, neighbors.choose(&vec![0.5; n], 1, 10.0)] {
                 for (i, row) in weights.rows().enumerate() {

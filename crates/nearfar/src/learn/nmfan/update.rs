@@ -12,6 +12,8 @@ use crate::math::simplex;
 
 /// γ is at least this share of the largest squared distance.
 const LEAST_GAMMA: f64 = 1e-12;
+/// Distances that differ by a smaller share count as equal.
+const EQUAL: f64 = 1e-12;
 
 /// Squared distances of all samples, and the γ that the first graph asks for.
 #[derive(Clone, Debug)]
@@ -22,11 +24,13 @@ pub(crate) struct Neighbors {
     gamma: f64,
 }
 
+/// One row of S: (column, weight, D of the pair), columns ascending.
+type Row = Vec<(u32, f64, f64)>;
+
 /// S, row by row; every row sums to 1 and leaves out the point itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Weights {
-    /// (column, weight, D of the pair).
-    rows: Vec<Vec<(u32, f64, f64)>>,
+    rows: Vec<Row>,
 }
 
 impl Weights {
@@ -96,8 +100,7 @@ impl Neighbors {
     /// The graph of the k nearest, weights falling linearly to 0 at the next one; it fixes γ.
     pub(crate) fn first_graph(mut self, k: usize) -> (Self, Weights) {
         let n = self.n;
-        let found: Vec<(Vec<(u32, f64, f64)>, f64)> =
-            (0..n).into_par_iter().map(|i| self.first_row(i, k)).collect();
+        let found: Vec<(Row, f64)> = (0..n).into_par_iter().map(|i| self.first_row(i, k)).collect();
         let gamma = found.iter().map(|(_, gamma)| gamma).sum::<f64>() / n as f64;
         let largest = self.distances.iter().fold(0.0_f64, |a, b| a.max(*b));
         self.gamma = gamma.max(LEAST_GAMMA * if largest > 0.0 { largest } else { 1.0 });
@@ -105,7 +108,7 @@ impl Neighbors {
     }
 
     /// One row and its γ; with fewer than k + 2 points k is smaller, and where all distances are equal so are the weights.
-    fn first_row(&self, i: usize, k: usize) -> (Vec<(u32, f64, f64)>, f64) {
+    fn first_row(&self, i: usize, k: usize) -> (Row, f64) {
         let mut near: Vec<(f64, u32)> =
             self.row(i).iter().zip(0..).filter(|(_, j)| *j as usize != i).map(|(d, j)| (*d, j)).collect();
         let (others, order) =
@@ -120,11 +123,13 @@ impl Neighbors {
         near.truncate(k);
         let spread = k as f64 * next - near.iter().map(|(d, _)| d).sum::<f64>();
         let share = 1.0 / near.len() as f64;
-        let weigh = |d: f64| if spread > 0.0 { (next - d) / (spread + 1e-16) } else { share };
-        let mut row: Vec<(u32, f64, f64)> =
+        // Below this the spread of equal distances is rounding.
+        let spread = if spread > EQUAL * k as f64 * next { spread } else { 0.0 };
+        let weigh = |d: f64| if spread > 0.0 { (next - d) / spread } else { share };
+        let mut row: Row =
             near.into_iter().map(|(d, j)| (j, weigh(d), d)).filter(|(_, weight, _)| *weight > 0.0).collect();
         row.sort_unstable_by_key(|(j, ..)| *j);
-        (row, 0.5 * spread.max(0.0))
+        (row, 0.5 * spread)
     }
 
     /// S for this V (n × r, row-major).
@@ -134,7 +139,7 @@ impl Neighbors {
             return Weights { rows: vec![Vec::new(); n] };
         }
         let norms2: Vec<f64> = v.chunks_exact(r).map(|v| v.iter().map(|v| v * v).sum()).collect();
-        let blocks: Vec<Vec<Vec<(u32, f64, f64)>>> = (0..n.div_ceil(ROWS))
+        let blocks: Vec<Vec<Row>> = (0..n.div_ceil(ROWS))
             .into_par_iter()
             .map(|block| {
                 let first = block * ROWS;
@@ -151,14 +156,7 @@ impl Neighbors {
     }
 
     /// `values` holds the inner products of v_i with all rows of V.
-    fn choose_row(
-        &self,
-        i: usize,
-        own: f64,
-        norms2: &[f64],
-        lambda: f64,
-        values: &mut [f64],
-    ) -> Vec<(u32, f64, f64)> {
+    fn choose_row(&self, i: usize, own: f64, norms2: &[f64], lambda: f64, values: &mut [f64]) -> Row {
         let (distances, scale) = (self.row(i), -0.5 / self.gamma);
         vectorized(
             #[inline(always)]
@@ -184,9 +182,7 @@ impl Neighbors {
 
     /// tr(XL_SXᵀ) + (γ/2)‖S‖².
     pub(crate) fn price(&self, weights: &Weights) -> f64 {
-        let row = |row: &Vec<(u32, f64, f64)>| {
-            row.iter().map(|(_, s, d)| 0.5 * s * (d + self.gamma * s)).sum::<f64>()
-        };
+        let row = |row: &Row| row.iter().map(|(_, s, d)| 0.5 * s * (d + self.gamma * s)).sum::<f64>();
         weights.rows.iter().map(row).sum()
     }
 }

@@ -56,6 +56,7 @@ impl RbsMfParams {
 }
 
 /// One start. Nothing is random before the labels: all starts agree.
+#[allow(clippy::needless_pass_by_value, reason = "one signature for all methods")]
 pub(crate) fn learn(task: Task<'_>, params: &RbsMfParams) -> Result<Fitted> {
     let (rows, r) = (task.rows(), task.n_clusters);
     let mut method = RbsMf::new(&rows.values, task.graph(), rows.n, r, params);
