@@ -227,7 +227,8 @@ where
         };
         self.slices.combine(&start_weights(self.slices.multiplicity(), ranks).0, graph);
         let seed = stream.bits();
-        let found = spectral::cluster(graph, r, QUICK_RESTARTS, seed, self.observer)?;
+        let found =
+            spectral::cluster(graph, r, QUICK_RESTARTS, seed, self.observer).map_err(while_learning)?;
         Ok(start::from_labels(&found.labels, r, START_NOISE, &mut stream))
     }
 
@@ -266,7 +267,9 @@ where
             use crate::slices::Graph;
             graph.clear();
             self.slices.augment(&member.near_weights, &member.far_weights, &member.factor, 1.0, graph);
-            spectral::cluster(graph, r, QUICK_RESTARTS, self.params.seed, self.observer)?.labels
+            spectral::cluster(graph, r, QUICK_RESTARTS, self.params.seed, self.observer)
+                .map_err(while_learning)?
+                .labels
         } else {
             row_argmax(&member.factor)
         };
@@ -290,5 +293,13 @@ struct Quiet<'a>(&'a dyn Observer);
 impl Observer for Quiet<'_> {
     fn cancelled(&self) -> bool {
         self.0.cancelled()
+    }
+}
+
+/// Spectral clustering of a member's graph is part of learning.
+fn while_learning(error: Error) -> Error {
+    match error {
+        Error::Cancelled { .. } => Error::Cancelled { stage: Stage::Learn.name() },
+        other => other,
     }
 }
