@@ -180,9 +180,10 @@ impl Model {
         let (eigen, seconds) =
             timed(Stage::Spectral, observer, || spectral::eigenvectors(&z, r, seed, observer));
         self.timings.push((Stage::Spectral, seconds));
+        let eigen = eigen?;
         let (found, seconds) = timed(Stage::Labels, observer, || {
             go_on(observer, Stage::Labels)?;
-            spectral::label(&eigen?, n, r, restarts, seed)
+            spectral::label(&eigen, n, r, restarts, seed)
         });
         self.timings.push((Stage::Labels, seconds));
         let SpectralLabels { labels, embedding, eigenvalues, residual } = found?;

@@ -230,7 +230,8 @@ where
         };
         self.slices.combine(&start_weights(self.slices.multiplicity(), ranks).0, graph);
         let seed = stream.bits();
-        let found = spectral::cluster(graph, r, QUICK_RESTARTS, seed, self.observer)?;
+        let found =
+            spectral::cluster(graph, r, QUICK_RESTARTS, seed, self.observer).map_err(while_learning)?;
         Ok(start::from_labels(&found.labels, r, START_NOISE, &mut stream))
     }
 
@@ -261,7 +262,8 @@ where
         let r = self.params.n_clusters;
         graph.clear();
         self.slices.augment(&member.near_weights, &member.far_weights, &member.factor, 1.0, graph);
-        let labels = spectral::cluster(graph, r, QUICK_RESTARTS, self.params.seed, self.observer)?.labels;
+        let found = spectral::cluster(graph, r, QUICK_RESTARTS, self.params.seed, self.observer);
+        let labels = found.map_err(while_learning)?.labels;
         member.cut = Some(spectral::normalized_cut(base, &labels, r));
         member.labels = Some(labels);
         Ok(())
@@ -282,5 +284,13 @@ pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Observer);
 impl Observer for Quiet<'_> {
     fn cancelled(&self) -> bool {
         self.0.cancelled()
+    }
+}
+
+/// Spectral clustering of a member's graph is part of learning.
+fn while_learning(error: Error) -> Error {
+    match error {
+        Error::Cancelled { .. } => Error::Cancelled { stage: Stage::Learn.name() },
+        other => other,
     }
 }
