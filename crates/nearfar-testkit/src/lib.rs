@@ -1,5 +1,6 @@
 //! Slow oracles and generators of hard cases; for nearfar's own tests only.
 
+pub mod bad;
 pub mod hard;
 pub mod oracle;
 

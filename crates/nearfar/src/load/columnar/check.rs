@@ -46,17 +46,19 @@ fn block(bytes: &[u8], block: &Block, limit: &mut Unpacked) -> Result<u64, LoadP
 /// Check the messages of a stream, one behind the other; gives the number of rows they announce.
 pub(super) fn stream(bytes: &[u8], limit: &mut Unpacked) -> Result<usize, LoadProblem> {
     let (mut rest, mut rows, mut first) = (bytes, 0, true);
-    let cut = || damaged("a message of the stream ends behind the file; it may be cut short");
+    let cut = |first: bool| {
+        if first { no_stream() } else { damaged("a message ends behind the file; it may be cut short") }
+    };
     while let Some((length, behind)) = message_length(rest) {
         if length == 0 {
             break;
         }
-        let (head, behind) = behind.split_at_checked(length).ok_or_else(cut)?;
+        let (head, behind) = behind.split_at_checked(length).ok_or_else(|| cut(first))?;
         let head = head.to_vec();
         let message =
             root_as_message(&head).map_err(|error| if first { no_stream() } else { damaged(error) })?;
         let body = usize::try_from(message.bodyLength()).map_err(damaged)?;
-        let (body, behind) = behind.split_at_checked(body).ok_or_else(cut)?;
+        let (body, behind) = behind.split_at_checked(body).ok_or_else(|| cut(first))?;
         if message.header_as_schema().is_none() {
             let more = batch(&message, body, limit)?;
             rows += if message.header_as_record_batch().is_some() { more as usize } else { 0 };

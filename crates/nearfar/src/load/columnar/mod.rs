@@ -55,7 +55,7 @@ fn with_plan(
 ) -> Result<Table, LoadProblem> {
     let limit = Unpacked::new(bytes.len() as u64, options.max_bytes);
     let attempt = || match format {
-        Format::Parquet => read_parquet(Bytes::from_owner(bytes), limit, &plan),
+        Format::Parquet => read_parquet(&Bytes::from_owner(bytes), limit, &plan),
         _ if bytes.starts_with(b"ARROW1") => read_ipc(&bytes, limit, &plan),
         _ => read_stream(&bytes, limit, &plan),
     };
@@ -80,11 +80,11 @@ fn compressed(how: &str) -> LoadProblem {
 
 type MakePlan<'a> = &'a dyn Fn(&Schema) -> Result<Plan, LoadProblem>;
 
-fn read_parquet(bytes: Bytes, mut limit: Unpacked, plan: MakePlan) -> Result<Table, LoadProblem> {
+fn read_parquet(bytes: &Bytes, mut limit: Unpacked, plan: MakePlan) -> Result<Table, LoadProblem> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes.clone()).map_err(damaged)?;
     let plan = plan(builder.schema())?;
     let mask = ProjectionMask::roots(builder.parquet_schema(), plan.kept.iter().copied());
-    pages::check(&bytes, builder.metadata(), &mask, limit)?;
+    pages::check(bytes, builder.metadata(), &mask, limit)?;
     let mut rows = 0;
     for group in builder.metadata().row_groups() {
         let more = u64::try_from(group.num_rows()).map_err(damaged)?;

@@ -38,7 +38,7 @@ struct Block<'a, 'b> {
     count: usize,
 }
 
-impl<'a, 'b> Block<'a, 'b> {
+impl<'b> Block<'_, 'b> {
     fn new(values: &'b mut [f64]) -> Self {
         Self { values, filled: 0, truth: Vec::new(), ids: Vec::new(), count: 0 }
     }
