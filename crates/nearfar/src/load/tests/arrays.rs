@@ -103,7 +103,7 @@ fn texts_are_classes() {
     let found = labels("{'descr': '<U2', 'fortran_order': False, 'shape': (3,)}", &wide[..24]).unwrap();
     assert_eq!(
         (found.codes, found.names),
-        (vec![1, 2, 0], vec![" a".to_owned(), "b".to_owned(), "éa".to_owned()])
+        (vec![1, 2, 0], vec!["a".to_owned(), "b".to_owned(), "éa".to_owned()])
     );
     let found = labels("{'descr': '|S3', 'fortran_order': False, 'shape': (2, 1)}", b"no\0yes").unwrap();
     assert_eq!(found.names, ["no", "yes"]);
