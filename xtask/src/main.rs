@@ -7,6 +7,7 @@ mod growth;
 mod limit;
 mod mt19937;
 mod paper;
+mod readers;
 mod reference;
 mod study;
 mod table;
@@ -88,6 +89,18 @@ enum Task {
         #[arg(long)]
         threads: Option<usize>,
     },
+    /// Time our file readers beside pyarrow's and NumPy's, and the start of the program (docs/performance.md).
+    BenchReaders {
+        /// A Python with numpy and pyarrow.
+        #[arg(long, default_value = "python3")]
+        python: String,
+        /// Folder for the files, about 1.4 GB.
+        #[arg(long, default_value = "target/bench-readers")]
+        folder: PathBuf,
+        /// Turns.
+        #[arg(long, default_value_t = 7)]
+        repeats: usize,
+    },
     /// One large exact run: time, peak memory, plan.
     BenchLarge {
         /// Points.
@@ -140,6 +153,7 @@ fn main() -> Result<()> {
             })
         }
         Task::BenchGrowth { largest, threads } => growth::growth(largest, threads),
+        Task::BenchReaders { python, folder, repeats } => readers::bench(&python, &folder, repeats.max(1)),
         Task::BenchLarge { points, double, threads } => {
             growth::large(points, if double { Precision::Double } else { Precision::Single }, threads)
         }

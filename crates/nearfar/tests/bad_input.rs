@@ -12,7 +12,7 @@ use nearfar::{
     DataError, Error, Input, Metric, Model, NeighborLists, Params, Precision, Prepared, Preset, Result,
     Samples, Warning, fit, fit_observed,
 };
-use nearfar_testkit::hard;
+use nearfar_testkit::{bad, hard};
 
 /// What a case must end in.
 enum Expect {
@@ -181,6 +181,40 @@ fn is_too_few(error: &Error) -> bool {
 }
 fn is_memory(error: &Error) -> bool {
     matches!(error, Error::Memory { .. })
+}
+
+/// The table that the program's tests go through too.
+#[test]
+fn files_and_settings_shared_with_the_program() {
+    let mut table = Table::default();
+    let root = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad_input");
+    let cases = bad::cases();
+    for case in &cases {
+        let folder = root.join(case.name.replace([' ', ','], "_"));
+        std::fs::create_dir_all(&folder).unwrap();
+        case.write(&folder).unwrap();
+        table.cases += 1;
+        let verdict = match (&case.expect, catch_unwind(AssertUnwindSafe(|| case.fit(&folder)))) {
+            (_, Err(_)) => Err("panicked".to_owned()),
+            (bad::Expect::Labels(labels), Ok(Ok(model))) if model.labels.len() == *labels => {
+                check_sound(&model)
+            }
+            (bad::Expect::Memory(says), Ok(Err(error))) if is_memory(&error) => holds(&error, says),
+            (bad::Expect::Refused(says), Ok(Err(error))) if !is_memory(&error) => holds(&error, says),
+            (_, Ok(outcome)) => Err(format!("ended in {:?}", outcome.map(|model| model.labels))),
+        };
+        if let Err(why) = verdict {
+            table.failures.push(format!("{}: {why}", case.name));
+        }
+    }
+    table.finish(60);
+    let distinct: std::collections::HashSet<&str> = cases.iter().map(|case| case.name).collect();
+    assert_eq!(distinct.len(), cases.len());
+}
+
+fn holds(error: &Error, says: &str) -> Result<(), String> {
+    let text = error.to_string();
+    if text.contains(says) { Ok(()) } else { Err(format!("the message does not say {says:?}: {text}")) }
 }
 
 /// Two groups of `half` points on a line.
