@@ -1,7 +1,7 @@
 //! Slow oracles and generators of hard cases; for nearfar's own tests only.
 
-pub mod fixed;
 pub mod bad;
+pub mod fixed;
 pub mod hard;
 pub mod oracle;
 pub mod s3nmf;

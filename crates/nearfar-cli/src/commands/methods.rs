@@ -1,6 +1,5 @@
 //! `nearfar methods`: what there is to choose from.
 
-
 use nearfar::learn::MethodKind;
 
 use crate::exit::Outcome;

@@ -31,7 +31,8 @@ const TRACED: [&str; 10] = [
 
 /// As [`TRACED`] names them.
 fn traced(row: &TraceRow) -> [f64; 10] {
-    let TraceRow { fit, dissimilarity, overlap, density, orthogonality, penalty, change: [v, w, p], .. } = *row;
+    let TraceRow { fit, dissimilarity, overlap, density, orthogonality, penalty, change: [v, w, p], .. } =
+        *row;
     [row.loss(), fit, dissimilarity, overlap, density, orthogonality, penalty, v, w, p]
 }
 
