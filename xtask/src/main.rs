@@ -121,17 +121,9 @@ enum Task {
         /// Seeds per variant and dataset.
         #[arg(long, default_value_t = 2)]
         repeats: u64,
-        /// Only these datasets.
+        /// Only settings whose name contains this.
         #[arg(long, default_value = "")]
         only: String,
-        #[arg(long, default_value_t = 0)]
-        first: u64,
-        #[arg(long, default_value_t = 0.5)]
-        alpha: f64,
-        #[arg(long, default_value_t = 12)]
-        neighbors: usize,
-        #[arg(long, default_value_t = 10.0)]
-        beta: f64,
     },
 }
 
@@ -157,8 +149,6 @@ fn main() -> Result<()> {
         Task::BenchLarge { points, double, threads } => {
             growth::large(points, if double { Precision::Double } else { Precision::Single }, threads)
         }
-        Task::Study { data, repeats, only, first, alpha, neighbors, beta } => {
-            study::run(&data, first, repeats, &only, alpha, neighbors, beta)
-        }
+        Task::Study { data, repeats, only } => study::run(&data, repeats, &only),
     }
 }

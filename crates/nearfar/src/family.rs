@@ -261,8 +261,8 @@ fn rows(input: &Input<'_>, params: &Params) -> Result<Rows> {
 fn learn_one(method: MethodParams, task: Task<'_>) -> Result<Fitted> {
     match method {
         // LSDG goes by way of slices; `fit` never sends it here.
-        MethodParams::Lsdg | MethodParams::Phals => learn::phals::learn(task),
-        MethodParams::AoSymNmf(params) => learn::aosymnmf::learn(task, &params),
+        MethodParams::Lsdg | MethodParams::Phals => Ok(learn::phals::learn(task)),
+        MethodParams::AoSymNmf(params) => Ok(learn::aosymnmf::learn(task, &params)),
         MethodParams::SymNmf(params) => Ok(learn::symnmf::learn(task, params)),
         MethodParams::Anls(params) => Ok(learn::anls::learn(task, &params)),
         MethodParams::SBsum(params) => Ok(learn::sbsum::learn(task, params)),

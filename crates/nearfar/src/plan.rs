@@ -140,8 +140,8 @@ pub(crate) struct FamilyJob {
     pub(crate) job: Job,
     /// Edges kept per point; 0 without a graph.
     pub(crate) neighbors: usize,
-    /// n × n matrices in double precision that the method itself holds at once.
-    pub(crate) matrices: u64,
+    /// Bytes that one start holds besides graph, samples and factors.
+    pub(crate) own: u64,
     /// Whether it keeps the samples.
     pub(crate) samples: bool,
 }
@@ -158,7 +158,7 @@ impl Plan {
             }
             least = plan.bytes;
         }
-        let advice = if family.matrices > 0 {
+        let advice = if family.own > limit / 2 {
             "the method holds n x n matrices: cluster a sample of the rows, choose a method of a sparse graph such as phals, or allow more memory (--memory)"
         } else {
             "cluster a sample of the rows, or allow more memory (--memory)"
@@ -178,21 +178,21 @@ impl Plan {
         let graph = n.saturating_mul(2 * k + 1).saturating_mul(16 + 16 + 12) + n * k * 28;
         let samples = if family.samples { cells.saturating_mul(16) } else { 0 };
         let factors = (job.starts as u64 + together * 10).saturating_mul(n * r * 8);
-        let matrices = n.saturating_mul(n).saturating_mul(8 * family.matrices * together);
+        let own = family.own.saturating_mul(together);
         let parts = vec![
             ("search", search),
             ("graph", graph),
             ("samples", samples),
             ("factors", factors),
-            ("matrices", matrices),
+            ("method", own),
         ];
         let fixed = 16 << 20; // program, stacks, small things
-        let rest = factors.saturating_add(matrices);
+        let rest = factors.saturating_add(own);
         let bytes = (fixed + graph).saturating_add(samples).saturating_add(search.max(rest));
         let (nf, mf) = (n as f64, m as f64);
         let searched = if k > 0 { nf * nf * mf * SECONDS_PER_MULTIPLY } else { 0.0 };
         let step = nf * (r * (2 * k + r) + if family.samples { 2 * r * m } else { 0 }) as f64 * 1e-9
-            + nf * nf * family.matrices as f64 * SECONDS_PER_PAIR_AND_ITERATION;
+            + family.own as f64 / 8.0 * SECONDS_PER_PAIR_AND_ITERATION;
         let seconds = (searched + job.starts as f64 * step * ITERATIONS) / threads as f64;
         Self { precision: Precision::Double, side_by_side, bytes, limit, parts, seconds }
     }

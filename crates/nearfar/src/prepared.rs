@@ -175,7 +175,10 @@ pub fn plan(n_samples: usize, n_features: usize, params: &Params) -> Result<Plan
     }
     let neighbors = if needs == Needs::Samples { 0 } else { params.graph.resolved_neighbors(n_samples) };
     let samples = needs != Needs::Graph;
-    Plan::of_family(&FamilyJob { job, neighbors, matrices: params.method.n_matrices(), samples }, limit)
+    Plan::of_family(
+        &FamilyJob { job, neighbors, own: params.method.working_bytes(n_samples, job.n_clusters), samples },
+        limit,
+    )
 }
 
 /// Run on as many threads as asked for.

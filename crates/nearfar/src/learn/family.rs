@@ -9,7 +9,7 @@ use super::nmfan::NmfAnParams;
 use super::rbsmf::RbsMfParams;
 use super::s3nmf::S3NmfParams;
 use super::sbsum::SBsumParams;
-use super::symnmf::{SymNmfParams, SymNmfSolver};
+use super::symnmf::SymNmfParams;
 use super::{Learned, StopRule};
 use crate::error::{Error, ParamError, Result};
 use crate::graph::SparseGraph;
@@ -200,20 +200,16 @@ impl MethodKind {
     pub fn needs(self) -> Needs {
         match self {
             Self::Lsdg => Needs::Slices,
-            Self::Phals => Needs::Graph,
-            Self::AoSymNmf => Needs::Graph,
-            Self::SymNmf => Needs::Graph,
-            Self::Anls => Needs::Graph,
-            Self::SBsum => Needs::Graph,
-            Self::GsNmf => Needs::Graph,
-            Self::Gnmf => Needs::Both,
-            Self::NmfAn => Needs::Samples,
-            Self::CgSymNmf => Needs::Both,
-            Self::RbsMf => Needs::Both,
-            Self::S3Nmf => Needs::Graph,
-            Self::KMeans => Needs::Samples,
-            Self::Spectral => Needs::Graph,
-            Self::Nmf => Needs::Samples,
+            Self::Phals
+            | Self::AoSymNmf
+            | Self::SymNmf
+            | Self::Anls
+            | Self::SBsum
+            | Self::GsNmf
+            | Self::S3Nmf
+            | Self::Spectral => Needs::Graph,
+            Self::NmfAn | Self::KMeans | Self::Nmf => Needs::Samples,
+            Self::Gnmf | Self::CgSymNmf | Self::RbsMf => Needs::Both,
         }
     }
 
@@ -267,13 +263,14 @@ impl MethodParams {
         }
     }
 
-    /// Matrices of n × n numbers that the method holds at once.
-    pub(crate) fn n_matrices(&self) -> u64 {
+    /// Bytes that a start of the method holds besides graph, samples and factors.
+    pub(crate) fn working_bytes(&self, n: usize, r: usize) -> u64 {
+        let matrix = (n as u64).saturating_mul(n as u64).saturating_mul(8);
         match self {
-            Self::SymNmf(SymNmfParams { solver: SymNmfSolver::Newton }) => 1,
-            Self::NmfAn(_) => 2,
-            Self::CgSymNmf(_) => 6,
-            Self::RbsMf(_) => 6,
+            Self::SymNmf(own) => own.working_bytes(n, r),
+            Self::NmfAn(_) => 2 * matrix,
+            Self::CgSymNmf(_) | Self::RbsMf(_) => 6 * matrix,
+            Self::S3Nmf(own) => (own.members * n * r * 8 * 2) as u64,
             _ => 0,
         }
     }

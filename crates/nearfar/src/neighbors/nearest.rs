@@ -53,7 +53,7 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
             let points = Points::prepare(samples, *metric)?;
             let rows = of_points(&points, wanted, observer)?;
             let far = |i: usize| nearest_apart(&points, i);
-            Ok(tuned(n, k, rows, points.parts().3, &far))
+            Ok(tuned(n, k, &rows, points.parts().3, &far))
         }
         Input::Distances(x) => {
             let pairs = Pairwise::distances(x)?;
@@ -63,7 +63,7 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
                 pairs.row(i, &mut all);
                 all.into_iter().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min)
             };
-            Ok(tuned(n, k, rows, pairs.unit, &far))
+            Ok(tuned(n, k, &rows, pairs.unit, &far))
         }
         Input::Affinities(x) => {
             let pairs = Pairwise::affinities(x)?;
@@ -82,7 +82,7 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
                     .filter(|v| *v > 0.0)
                     .fold(f64::INFINITY, f64::min)
             };
-            Ok(tuned(n, k.min(listed), rows, unit, &far))
+            Ok(tuned(n, k.min(listed), &rows, unit, &far))
         }
     }
 }
@@ -190,7 +190,7 @@ fn sorted(mut row: Row, k: usize) -> Row {
 }
 
 /// Self-tuned affinities from squared distances. `apart` finds the smallest positive one where the σ neighbour is a copy.
-fn tuned(n: usize, k: usize, rows: Vec<Row>, unit: f64, apart: &(dyn Fn(usize) -> f64 + Sync)) -> Nearest {
+fn tuned(n: usize, k: usize, rows: &[Row], unit: f64, apart: &(dyn Fn(usize) -> f64 + Sync)) -> Nearest {
     let scales: Vec<(f64, bool)> = rows
         .par_iter()
         .enumerate()

@@ -61,7 +61,7 @@ pub(crate) fn check_pair(solver: FactorSolver, regularizer: Regularizer) -> Resu
 }
 
 /// One start.
-pub(crate) fn learn(task: Task<'_>, params: &AoSymNmfParams) -> Result<Fitted> {
+pub(crate) fn learn(task: Task<'_>, params: &AoSymNmfParams) -> Fitted {
     let graph = task.graph();
     let (learned, fixed) = match params.solver {
         FactorSolver::Columns => {
@@ -75,7 +75,7 @@ pub(crate) fn learn(task: Task<'_>, params: &AoSymNmfParams) -> Result<Fitted> {
         }
     };
     let objective = fixed.fit() + params.regularizer.penalty(&fixed.factor, params.alpha);
-    Ok(Fitted { learned, objective, factor: fixed.factor, labeling: Labeling::Largest })
+    Fitted { learned, objective, factor: fixed.factor, labeling: Labeling::Largest }
 }
 
 /// By column steps; see the module.

@@ -4,7 +4,6 @@ use super::family::{Fitted, Labeling, Task};
 use super::run::{Method, run};
 use super::sweep::{Reseed, SweepParams, sweep};
 use super::trace::TraceRow;
-use crate::error::Result;
 use crate::math::factor::Factor;
 use crate::math::kernel::{dot, norm2};
 use crate::observe::Observer;
@@ -114,11 +113,11 @@ impl<'a, G: Graph> FixedGraph<'a, G> {
 }
 
 /// One start.
-pub(crate) fn learn(task: Task<'_>) -> Result<Fitted> {
+pub(crate) fn learn(task: Task<'_>) -> Fitted {
     let mut method = Phals::new(task.graph(), task.start);
     let learned = run(&mut method, task.stop, task.member, task.observer);
     let objective = method.0.fit();
-    Ok(Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest })
+    Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest }
 }
 
 /// The method; see the module.
