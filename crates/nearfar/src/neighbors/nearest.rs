@@ -52,8 +52,8 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
             samples.check()?;
             let points = Points::prepare(samples, *metric)?;
             let rows = of_points(&points, wanted, observer)?;
-            let far = |i: usize| nearest_apart(&points, i);
-            Ok(tuned(n, k, &rows, points.parts().3, &far))
+            let far = |i: usize| nearest_apart(&points, n, i);
+            Ok(tuned(n, k, &rows, points.unit(), &far))
         }
         Input::Distances(x) => {
             let pairs = Pairwise::distances(x)?;
@@ -88,8 +88,8 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
 }
 
 /// The smallest positive squared distance of point i; infinite when there is none.
-fn nearest_apart(points: &Points, i: usize) -> f64 {
-    (0..points.parts().0)
+fn nearest_apart(points: &Points, n: usize, i: usize) -> f64 {
+    (0..n)
         .filter(|j| *j != i)
         .map(|j| points.distance2(i, j))
         .filter(|v| *v > 0.0)
@@ -97,8 +97,8 @@ fn nearest_apart(points: &Points, i: usize) -> f64 {
 }
 
 fn of_points(points: &Points, k: usize, observer: &dyn Observer) -> Result<Vec<Row>> {
-    let (n, m, rows, _) = points.parts();
-    let centred = centre(rows, n, m);
+    let (n, m, rows) = points.parts();
+    let centred = centre(&rows, n, m);
     let norms2: Vec<f64> = centred.par_chunks(m).map(norm2).collect();
     let blocks: Vec<usize> = (0..n).step_by(BLOCK).collect();
     let rows: Result<Vec<Vec<Row>>> = blocks
