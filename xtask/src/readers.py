@@ -46,12 +46,18 @@ def matrix(table):
     return np.column_stack([column.to_numpy() for column in table.columns])
 
 
+def checked(x):
+    assert np.isfinite(x).all()
+    return x
+
+
 READ = {
     "csv table": csv,
     "csv matrix": lambda: matrix(csv()),
     "parquet table": parquet,
     "parquet matrix": lambda: matrix(parquet()),
     "npy": lambda: np.load(path("x.npy")),
+    "npy, checked": lambda: checked(np.load(path("x.npy"))),
     "npz stored": lambda: np.load(path("stored.npz"))["X"],
     "npz noise": lambda: np.load(path("noise.npz"))["X"],
     "npz pixels": lambda: np.load(path("pixels.npz"))["X"],

@@ -174,6 +174,11 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Table, LoadError> {
         let input = Input::open(path, options)?;
         let format = options.format.map_or_else(|| Format::of(path), Ok)?;
         match input {
+            #[cfg(feature = "parquet")]
+            Input::File(file, length) if format == Format::Parquet && length > 0 => {
+                let table = columnar::read_file(&file, length, options)?;
+                Ok(Table { source: format!("{format}, {}", table.source), ..table })
+            }
             Input::File(file, length) => read_table(BufReader::new(file), length, format, options),
             Input::Bytes(bytes) => read_bytes(bytes, format, options),
         }

@@ -127,10 +127,10 @@ impl Table {
             NpyData::Bool(values) => {
                 TableValues::F32(values.into_iter().map(|v| f32::from(u8::from(v))).collect())
             }
-            NpyData::I8(values) => TableValues::F32(values.into_iter().map(f32::from).collect()),
-            NpyData::U8(values) => TableValues::F32(values.into_iter().map(f32::from).collect()),
-            NpyData::I16(values) => TableValues::F32(values.into_iter().map(f32::from).collect()),
-            NpyData::U16(values) => TableValues::F32(values.into_iter().map(f32::from).collect()),
+            NpyData::I8(values) => TableValues::F32(widened(&values)?),
+            NpyData::U8(values) => TableValues::F32(widened(&values)?),
+            NpyData::I16(values) => TableValues::F32(widened(&values)?),
+            NpyData::U16(values) => TableValues::F32(widened(&values)?),
             wide => TableValues::F64(wide.to_f64().into()),
         };
         match values {
@@ -138,6 +138,13 @@ impl Table {
             TableValues::F32(values) => Split::new(&roles, names).apply(values, TableValues::F32, source),
         }
     }
+}
+
+/// Small whole numbers in single precision, which holds them exactly.
+fn widened<T: Copy + Into<f32>>(values: &[T]) -> Result<Buffer<f32>, LoadProblem> {
+    let mut wide = Buffer::zeros(values.len())?;
+    wide.iter_mut().zip(values).for_each(|(wide, &value)| *wide = value.into());
+    Ok(wide.seen_finite())
 }
 
 /// Features apart from classes and row names.

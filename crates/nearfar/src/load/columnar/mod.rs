@@ -6,7 +6,9 @@
 mod check;
 mod pages;
 
+use std::fs::File;
 use std::io::Cursor;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::cast::AsArray;
@@ -16,7 +18,10 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::file::reader::ChunkReader;
 
 use super::buffer::{Buffer, Real};
 use super::columns::{Role, roles};
@@ -27,14 +32,23 @@ use super::table::{Table, TableValues};
 use super::text::label_column;
 use super::{Format, LoadOptions, Truth};
 
-/// Bytes of the matrix that are filled column by column: they should stay in the cache meanwhile.
-const BLOCK: usize = 1 << 18;
+/// Rows decoded at a time: the lines of memory that they fill should stay in the cache from column to column.
+const BATCH: usize = 2048;
+/// Bytes of a row that are filled in one pass, a line of memory: with fewer columns open at a time, fewer pages wait
+/// unpacked.
+const LINE: usize = 64;
 /// What pandas calls the column of row names.
 const ROW_NAMES: &str = "__index_level_0__";
 
 /// Read a table of either format.
 pub(crate) fn read(bytes: Buffer<u8>, format: Format, options: &LoadOptions) -> Result<Table, LoadProblem> {
     with_plan(bytes, format, options, |schema| Plan::new(schema, options))
+}
+
+/// Read a table of a Parquet file, a page at a time, so that the file is never in memory as a whole.
+pub(crate) fn read_file(file: &File, length: u64, options: &LoadOptions) -> Result<Table, LoadProblem> {
+    let limit = Unpacked::new(length, options.max_bytes);
+    guarded(|| read_parquet(|| file.try_clone(), limit, &|schema| Plan::new(schema, options)))
 }
 
 /// Read a column of labels: the one named as truth, the only one, or the one with a title that says so.
@@ -55,11 +69,18 @@ fn with_plan(
 ) -> Result<Table, LoadProblem> {
     let limit = Unpacked::new(bytes.len() as u64, options.max_bytes);
     let attempt = || match format {
-        Format::Parquet => read_parquet(&Bytes::from_owner(bytes), limit, &plan),
+        Format::Parquet => {
+            let bytes = Bytes::from_owner(bytes);
+            read_parquet(|| Ok(bytes.clone()), limit, &plan)
+        }
         _ if bytes.starts_with(b"ARROW1") => read_ipc(&bytes, limit, &plan),
         _ => read_stream(&bytes, limit, &plan),
     };
-    // Nothing that was half done is looked at again.
+    guarded(attempt)
+}
+
+/// A panic of the decoder is damage. Nothing that was half done is looked at again.
+fn guarded(attempt: impl FnOnce() -> Result<Table, LoadProblem>) -> Result<Table, LoadProblem> {
     catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|_| Err(damaged("its decoder gave up")))
 }
 
@@ -80,35 +101,53 @@ fn compressed(how: &str) -> LoadProblem {
 
 type MakePlan<'a> = &'a dyn Fn(&Schema) -> Result<Plan, LoadProblem>;
 
-fn read_parquet(bytes: &Bytes, mut limit: Unpacked, plan: MakePlan) -> Result<Table, LoadProblem> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes.clone()).map_err(damaged)?;
-    let plan = plan(builder.schema())?;
-    let mask = ProjectionMask::roots(builder.parquet_schema(), plan.kept.iter().copied());
-    pages::check(bytes, builder.metadata(), &mask, limit)?;
+/// Batches of some columns, rising in rows.
+type Batches<'a> = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + 'a>;
+
+fn read_parquet<R: ChunkReader + 'static>(
+    open: impl Fn() -> std::io::Result<R>,
+    mut limit: Unpacked,
+    plan: MakePlan,
+) -> Result<Table, LoadProblem> {
+    let source = open().map_err(LoadProblem::Unreadable)?;
+    let metadata = ArrowReaderMetadata::load(&source, ArrowReaderOptions::default()).map_err(damaged)?;
+    let plan = plan(metadata.schema())?;
+    let schema = metadata.parquet_schema();
+    let mask = |positions: Range<usize>| ProjectionMask::roots(schema, plan.kept[positions].iter().copied());
+    pages::check(&source, metadata.metadata(), &mask(0..plan.kept.len()), limit)?;
     let mut rows = 0;
-    for group in builder.metadata().row_groups() {
+    for group in metadata.metadata().row_groups() {
         let more = u64::try_from(group.num_rows()).map_err(damaged)?;
         limit.add(more.saturating_mul(8 * plan.kept.len() as u64), || "the table".to_owned())?;
         rows += more as usize;
     }
-    let reader = builder.with_projection(mask).with_batch_size(plan.batch()).build().map_err(damaged)?;
-    plan.collect(reader, rows)
+    let width = LINE / if plan.single { 4 } else { 8 };
+    plan.collect(rows, width, |positions| {
+        let source = open().map_err(LoadProblem::Unreadable)?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata.clone());
+        let reader = builder.with_projection(mask(positions)).with_batch_size(BATCH).build();
+        Ok(Box::new(reader.map_err(damaged)?))
+    })
 }
 
 fn read_ipc(bytes: &[u8], mut limit: Unpacked, plan: MakePlan) -> Result<Table, LoadProblem> {
     let rows = check::blocks(bytes, &mut limit)?;
     let schema = FileReader::try_new(Cursor::new(bytes), None).map_err(damaged)?.schema();
     let plan = plan(&schema)?;
-    let reader = FileReader::try_new(Cursor::new(bytes), Some(plan.kept.clone())).map_err(damaged)?;
-    plan.collect(reader, rows)
+    plan.collect(rows, plan.kept.len(), |_| {
+        let reader = FileReader::try_new(Cursor::new(bytes), Some(plan.kept.clone()));
+        Ok(Box::new(reader.map_err(damaged)?))
+    })
 }
 
 fn read_stream(bytes: &[u8], mut limit: Unpacked, plan: MakePlan) -> Result<Table, LoadProblem> {
     let rows = check::stream(bytes, &mut limit)?;
     let schema = StreamReader::try_new(Cursor::new(bytes), None).map_err(damaged)?.schema();
     let plan = plan(&schema)?;
-    let reader = StreamReader::try_new(Cursor::new(bytes), Some(plan.kept.clone())).map_err(damaged)?;
-    plan.collect(reader, rows)
+    plan.collect(rows, plan.kept.len(), |_| {
+        let reader = StreamReader::try_new(Cursor::new(bytes), Some(plan.kept.clone()));
+        Ok(Box::new(reader.map_err(damaged)?))
+    })
 }
 
 /// Which columns to read and what for.
@@ -164,28 +203,25 @@ impl Plan {
         self.roles.iter().filter(|role| **role == Role::Feature).count()
     }
 
-    /// Rows to decode at a time.
-    fn batch(&self) -> usize {
-        (BLOCK / (self.n_features().max(1) * if self.single { 4 } else { 8 })).clamp(128, 8192)
-    }
-
-    /// The table of all batches, which together have `rows` rows.
-    fn collect(
+    /// The table of `rows` rows, read in passes of `width` columns.
+    fn collect<'a>(
         &self,
-        batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
         rows: usize,
+        width: usize,
+        pass: impl FnMut(Range<usize>) -> Result<Batches<'a>, LoadProblem>,
     ) -> Result<Table, LoadProblem> {
         if self.single {
-            self.gather::<Float32Type>(batches, rows)
+            self.gather::<Float32Type>(rows, width, pass)
         } else {
-            self.gather::<Float64Type>(batches, rows)
+            self.gather::<Float64Type>(rows, width, pass)
         }
     }
 
-    fn gather<T>(
+    fn gather<'a, T>(
         &self,
-        batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
         rows: usize,
+        width: usize,
+        mut pass: impl FnMut(Range<usize>) -> Result<Batches<'a>, LoadProblem>,
     ) -> Result<Table, LoadProblem>
     where
         T: ArrowPrimitiveType,
@@ -195,26 +231,35 @@ impl Plan {
         let n_features = self.n_features();
         let mut values = Buffer::<T::Native>::zeros(rows.saturating_mul(n_features))?;
         let (mut truth, mut ids, mut n_samples) = (Vec::new(), Vec::new(), 0);
-        for batch in batches {
-            let batch = batch.map_err(damaged)?;
-            if batch.num_rows() > rows - n_samples {
-                return Err(damaged("there are more rows than announced"));
-            }
-            let block = &mut values[n_samples * n_features..(n_samples + batch.num_rows()) * n_features];
-            let mut feature = 0;
-            for (position, (column, role)) in batch.columns().iter().zip(&self.roles).enumerate() {
-                let place = Cells { plan: self, position, first_row: n_samples };
-                match role {
-                    Role::Feature => {
-                        place.numbers::<T>(column, &mut block[feature..], n_features)?;
-                        feature += 1;
-                    }
-                    Role::Truth => truth.extend(place.texts(column, true)?),
-                    Role::Id => ids.extend(place.texts(column, false)?),
-                    Role::Skip | Role::Blank => {}
+        for start in (0..self.kept.len()).step_by(width) {
+            let positions = start..(start + width).min(self.kept.len());
+            let before = self.roles[..start].iter().filter(|role| **role == Role::Feature).count();
+            let mut seen = 0;
+            for batch in pass(positions.clone())? {
+                let batch = batch.map_err(damaged)?;
+                if batch.num_rows() > rows - seen {
+                    return Err(damaged("there are more rows than announced"));
                 }
+                let block = &mut values[seen * n_features..(seen + batch.num_rows()) * n_features];
+                let mut feature = before;
+                for (position, column) in positions.clone().zip(batch.columns()) {
+                    let place = Cells { plan: self, position, first_row: seen };
+                    match self.roles[position] {
+                        Role::Feature => {
+                            place.numbers::<T>(column, &mut block[feature..], n_features)?;
+                            feature += 1;
+                        }
+                        Role::Truth => truth.extend(place.texts(column, true)?),
+                        Role::Id => ids.extend(place.texts(column, false)?),
+                        Role::Skip | Role::Blank => {}
+                    }
+                }
+                seen += batch.num_rows();
             }
-            n_samples += batch.num_rows();
+            if start > 0 && seen != n_samples {
+                return Err(damaged("columns of different length"));
+            }
+            n_samples = seen;
         }
         if n_samples == 0 {
             return Err(LoadProblem::Empty { what: "the table has no rows".to_owned() });

@@ -6,6 +6,7 @@
 use parquet::arrow::ProjectionMask;
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::reader::ChunkReader;
 
 use super::super::error::LoadProblem;
 use super::super::limit::{MOST_DEFLATE, Unpacked};
@@ -16,7 +17,7 @@ const MOST_DEPTH: usize = 16;
 
 /// Check every page of the columns in use.
 pub(super) fn check(
-    bytes: &[u8],
+    file: &impl ChunkReader,
     metadata: &ParquetMetaData,
     mask: &ProjectionMask,
     mut limit: Unpacked,
@@ -28,32 +29,46 @@ pub(super) fn check(
                 Compression::ZSTD(_) => return Err(compressed("zstd")),
                 Compression::BROTLI(_) => return Err(compressed("brotli")),
                 Compression::LZO => return Err(compressed("lzo")),
-                _ => check_column(bytes, column, &mut limit)?,
+                _ => check_column(file, column, &mut limit)?,
             }
         }
     }
     Ok(())
 }
 
-fn check_column(bytes: &[u8], column: &ColumnChunkMetaData, limit: &mut Unpacked) -> Result<(), LoadProblem> {
+fn check_column(
+    file: &impl ChunkReader,
+    column: &ColumnChunkMetaData,
+    limit: &mut Unpacked,
+) -> Result<(), LoadProblem> {
     let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
-    let part = usize::try_from(start).ok().zip(usize::try_from(column.compressed_size()).ok());
-    let part = part.and_then(|(start, length)| bytes.get(start..start.checked_add(length)?));
-    let mut rest = part.ok_or_else(|| damaged("a column lies outside the file"))?;
+    let (start, length) = (u64::try_from(start).ok(), u64::try_from(column.compressed_size()).ok());
+    let end = start.zip(length).and_then(|(start, length)| start.checked_add(length));
+    let (Some(mut at), Some(end)) = (start, end.filter(|end| *end <= file.len())) else {
+        return Err(damaged("a column lies outside the file"));
+    };
     let whole = u64::try_from(column.uncompressed_size()).map_err(damaged)?;
-    while let Some((page, behind)) = PageSize::read(rest) {
+    while let Some((page, header)) = page_at(file, at, end) {
         // No writer's page is larger than its column, and no compression packs tighter than this.
         if page.unpacked > whole && page.unpacked > page.packed.saturating_mul(MOST_DEFLATE) {
             return Err(damaged("a page claims more bytes than its column has"));
         }
         limit.add(page.unpacked, || "a page".to_owned())?;
-        // What ends too early is for the decoder to complain of.
-        let Some(next) = usize::try_from(page.packed).ok().and_then(|packed| behind.get(packed..)) else {
-            break;
-        };
-        rest = next;
+        at = at.saturating_add(header).saturating_add(page.packed);
     }
     Ok(())
+}
+
+/// The page whose header begins at byte `at`, and the length of the header; `None` at the end, or for the decoder to
+/// complain of.
+fn page_at(file: &impl ChunkReader, at: u64, end: u64) -> Option<(PageSize, u64)> {
+    let left = end.checked_sub(at).filter(|left| *left > 0)?;
+    // Statistics may make a header long.
+    [256, 1 << 16].into_iter().find_map(|most| {
+        let bytes = file.get_bytes(at, left.min(most) as usize).ok()?;
+        let (page, rest) = PageSize::read(&bytes)?;
+        Some((page, (bytes.len() - rest.len()) as u64))
+    })
 }
 
 /// The two sizes a page header begins with.
