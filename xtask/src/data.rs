@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use nearfar::Samples;
+use nearfar::generate::Generated;
 use nearfar::load::read_npz;
 
 /// Files of the eight datasets, smallest first, with the paper's ACC and NMI of the proposed method.
@@ -41,6 +42,13 @@ impl Dataset {
         let truth: Vec<usize> = array("y")?.to_f64().iter().map(|y| *y as usize).collect();
         let classes = truth.iter().max().map_or(0, |y| y + 1);
         Ok(Self { path, x: x.to_f64(), truth, n, m, classes })
+    }
+
+    /// Of our own making.
+    pub(crate) fn generated(name: &str, made: Generated) -> Self {
+        let Generated { data, truth, n_samples, n_features, .. } = made;
+        let classes = truth.iter().max().map_or(0, |y| y + 1);
+        Self { path: name.into(), x: data, truth, n: n_samples, m: n_features, classes }
     }
 
     pub(crate) fn samples(&self) -> Samples<'_> {

@@ -2,9 +2,12 @@
 
 mod clock;
 mod data;
+mod family;
 mod growth;
 mod limit;
 mod mt19937;
+mod paper;
+mod readers;
 mod reference;
 mod study;
 mod table;
@@ -14,6 +17,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use nearfar::Precision;
+use nearfar::graph::GraphKind;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about)]
@@ -53,6 +57,29 @@ enum Task {
         #[arg(long, default_value_t = 20)]
         starts: u64,
     },
+    /// The compared methods and the ablations on the eight datasets, beside the paper (docs/methods.md).
+    Family {
+        /// Methods; all when none is named.
+        methods: Vec<String>,
+        /// Datasets, by name; all eight when none is given.
+        #[arg(long = "on")]
+        datasets: Vec<String>,
+        /// Folder with the datasets.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+        /// Starts of the chosen setting.
+        #[arg(long, default_value_t = 20)]
+        starts: u64,
+        /// Starts per setting of a grid.
+        #[arg(long, default_value_t = 3)]
+        screen: u64,
+        /// Relative change of the loss at which every method stops.
+        #[arg(long, default_value_t = 1e-5)]
+        tol: f64,
+        /// Factor the starting graph of LSDG instead of the normalised one.
+        #[arg(long)]
+        lsdg_graph: bool,
+    },
     /// Time per stage at n = 1k, 2k, … and the fitted exponent.
     BenchGrowth {
         /// Largest n.
@@ -61,6 +88,18 @@ enum Task {
         /// Threads; all cores when not given.
         #[arg(long)]
         threads: Option<usize>,
+    },
+    /// Time our file readers beside pyarrow's and NumPy's, and the start of the program (docs/performance.md).
+    BenchReaders {
+        /// A Python with numpy and pyarrow.
+        #[arg(long, default_value = "python3")]
+        python: String,
+        /// Folder for the files, about 1.4 GB.
+        #[arg(long, default_value = "target/bench-readers")]
+        folder: PathBuf,
+        /// Turns.
+        #[arg(long, default_value_t = 7)]
+        repeats: usize,
     },
     /// One large exact run: time, peak memory, plan.
     BenchLarge {
@@ -82,17 +121,9 @@ enum Task {
         /// Seeds per variant and dataset.
         #[arg(long, default_value_t = 2)]
         repeats: u64,
-        /// Only these datasets.
+        /// Only settings whose name contains this.
         #[arg(long, default_value = "")]
         only: String,
-        #[arg(long, default_value_t = 0)]
-        first: u64,
-        #[arg(long, default_value_t = 0.5)]
-        alpha: f64,
-        #[arg(long, default_value_t = 12)]
-        neighbors: usize,
-        #[arg(long, default_value_t = 10.0)]
-        beta: f64,
     },
 }
 
@@ -102,10 +133,22 @@ fn main() -> Result<()> {
             reference::bench(&data, &reference, &python, &names, threads)
         }
         Task::Table { names, data, starts } => table::run(&data, starts, &names),
+        Task::Family { methods, datasets, data, starts, screen, tol, lsdg_graph } => {
+            family::run(&family::Request {
+                folder: &data,
+                datasets: &datasets,
+                methods: &methods,
+                starts,
+                screen,
+                tolerance: tol,
+                graph: if lsdg_graph { GraphKind::Lsdg } else { GraphKind::Ncut },
+            })
+        }
         Task::BenchGrowth { largest, threads } => growth::growth(largest, threads),
+        Task::BenchReaders { python, folder, repeats } => readers::bench(&python, &folder, repeats.max(1)),
         Task::BenchLarge { points, double, threads } => {
             growth::large(points, if double { Precision::Double } else { Precision::Single }, threads)
         }
-        Task::Study { data, repeats, only, first, alpha, neighbors, beta } => study::run(&data, first, repeats, &only, alpha, neighbors, beta),
+        Task::Study { data, repeats, only } => study::run(&data, repeats, &only),
     }
 }

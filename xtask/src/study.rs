@@ -1,150 +1,181 @@
 //! What the default settings should be: one setting for all eight datasets, no labels used to choose per dataset.
 //!
-//! Members are learnt once per dataset and seed; every way to choose and merge them is then judged on the same members.
+//! Members are learnt once per dataset, seed and setting; every way to choose among them is judged on the same members.
 
-use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
 use nearfar::consensus::Member;
-use nearfar::generate::{self, Generated};
+use nearfar::generate;
+use nearfar::labels::score::score;
 use nearfar::learn::lsdg::{Alpha, start_weights};
 use nearfar::observe::Silent;
-use nearfar::params::Pruning;
+use nearfar::params::{OUTLIER_CUT, Pruning};
 use nearfar::{Input, Params, Prepared};
 
-use crate::data::{Dataset, EIGHT};
+use crate::data::{Dataset, EIGHT, mean_std};
 
-/// k of the control graphs, as in the spread of the members.
+/// Neighbours of the control graphs, as in the spread of the members.
 const CONTROL: [usize; 6] = [8, 10, 12, 14, 16, 20];
 
-type Chosen<'a> = Vec<(&'a Member, f64)>;
-type Rule = (String, Box<dyn Fn(&[Member]) -> Chosen<'_>>);
+/// A change of the default settings, by name.
+type Setting = (&'static str, fn(Params) -> Params);
 
-fn alive(m: &&Member) -> bool {
-    m.cut.is_some()
+const SETTINGS: [Setting; 9] = [
+    ("default", |p| p),
+    ("alpha 0.1", |p| with_alpha(p, 0.1)),
+    ("alpha 1", |p| with_alpha(p, 1.0)),
+    ("beta 1", |mut p| {
+        p.lsdg.beta = 1.0;
+        p
+    }),
+    ("neighbors 8", |p| p.neighbors(8)),
+    ("neighbors 18", |p| p.neighbors(18)),
+    ("one k* for all members", |p| Params { spread_neighbors: false, ..p }),
+    ("plain PHALS start", |p| Params { orthogonal_start: false, ..p }),
+    ("24 members", |p| p.starts(24)),
+];
+
+fn with_alpha(mut params: Params, alpha: f64) -> Params {
+    params.lsdg.alpha = Alpha::Relative(alpha);
+    params
 }
 
-fn cut(m: &Member) -> f64 {
-    m.cut.unwrap_or(f64::INFINITY)
+/// A way to choose among learnt members, by name.
+type Choice = (&'static str, fn(&[Member]) -> Vec<&Member>);
+
+/// Those after the first are only tried on members of the default setting.
+const CHOICES: [Choice; 7] = [
+    ("", |all| within(all, OUTLIER_CUT)),
+    (", cut within 2 times the best", |all| within(all, 2.0)),
+    (", all kept", |all| best(all, 1.0)),
+    (", better three quarters", |all| best(all, 0.75)),
+    (", better half", |all| best(all, 0.5)),
+    (", spectral starts only", |all| all.iter().filter(|m| m.spectral_start && m.cut.is_some()).collect()),
+    (", random starts only", |all| all.iter().filter(|m| !m.spectral_start && m.cut.is_some()).collect()),
+];
+
+fn cut(member: &Member) -> f64 {
+    member.cut.unwrap_or(f64::INFINITY)
 }
 
-fn best_of<'a>(pool: impl Iterator<Item = &'a Member>, share: f64) -> Chosen<'a> {
-    let mut pool: Vec<&Member> = pool.filter(alive).collect();
-    pool.sort_by(|a, b| cut(a).total_cmp(&cut(b)));
-    let keep = ((pool.len() as f64 * share).ceil() as usize).max(1);
-    pool.truncate(keep);
-    pool.into_iter().map(|m| (m, 1.0)).collect()
+fn best(members: &[Member], share: f64) -> Vec<&Member> {
+    let mut chosen: Vec<&Member> = members.iter().filter(|m| m.cut.is_some()).collect();
+    chosen.sort_by(|a, b| cut(a).total_cmp(&cut(b)));
+    chosen.truncate((chosen.len() as f64 * share).ceil() as usize);
+    chosen
 }
 
-fn near_best<'a>(pool: impl Iterator<Item = &'a Member>, factor: f64, slack: f64) -> Chosen<'a> {
-    let pool: Vec<&Member> = pool.filter(alive).collect();
-    let best = pool.iter().map(|m| cut(m)).fold(f64::INFINITY, f64::min);
-    pool.into_iter().filter(|m| cut(m) <= best * factor + slack).map(|m| (m, 1.0)).collect()
+fn within(members: &[Member], times: f64) -> Vec<&Member> {
+    let least = members.iter().map(cut).fold(f64::INFINITY, f64::min);
+    members.iter().filter(|m| cut(m) <= times * least + 1e-9).collect()
 }
 
-fn soft<'a>(pool: impl Iterator<Item = &'a Member>, sharp: f64) -> Chosen<'a> {
-    let pool: Vec<&Member> = pool.filter(alive).collect();
-    let mut cuts: Vec<f64> = pool.iter().map(|m| cut(m)).collect();
-    cuts.sort_by(f64::total_cmp);
-    let (best, median) = (cuts[0], cuts[cuts.len() / 2]);
-    let width = (median - best).max(1e-12) / sharp;
-    pool.into_iter().map(|m| (m, (-(cut(m) - best) / width).exp().max(1e-12))).collect()
-}
+/// ACC and NMI of every run of a row, dataset by dataset.
+#[derive(Default)]
+struct Table(Vec<(String, Vec<Vec<[f64; 2]>>)>);
 
-/// The first `random` random and `spectral` spectral members.
-fn pool(members: &[Member], random: usize, spectral: usize) -> impl Iterator<Item = &Member> {
-    let of = move |kind: bool, count: usize| members.iter().filter(move |m| m.spectral_start == kind).take(count);
-    of(false, random).chain(of(true, spectral))
-}
-
-fn rules() -> Vec<Rule> {
-    let mut rules: Vec<Rule> = Vec::new();
-    for (random, spectral) in [(6, 6), (12, 6), (12, 12), (6, 12), (0, 6), (0, 12), (12, 0)] {
-        let name = format!("{random}+{spectral}");
-        for share in [1.0, 0.75, 0.5, 0.25] {
-            rules.push((format!("{name} best {share}"), Box::new(move |m| best_of(pool(m, random, spectral), share))));
-        }
-        for factor in [1.1, 1.2, 1.3, 1.5, 2.0] {
-            rules.push((format!("{name} within {factor}"), Box::new(move |m| near_best(pool(m, random, spectral), factor, 1e-6))));
-        }
-        for sharp in [0.5, 1.0, 2.0] {
-            rules.push((format!("{name} soft {sharp}"), Box::new(move |m| soft(pool(m, random, spectral), sharp))));
-        }
+impl Table {
+    fn add(&mut self, row: &str, dataset: usize, labels: &[usize], truth: &[usize]) -> Result<()> {
+        let scores = score(labels, truth)?;
+        let at = self.0.iter().position(|(name, _)| name == row).unwrap_or_else(|| {
+            self.0.push((row.to_owned(), Vec::new()));
+            self.0.len() - 1
+        });
+        let cells = &mut self.0[at].1;
+        cells.resize_with(cells.len().max(dataset + 1), Vec::new);
+        cells[dataset].push([scores.accuracy, scores.nmi]);
+        Ok(())
     }
-    rules
-}
 
-struct Case {
-    name: String,
-    data: Dataset,
-}
-
-fn shape(name: &str, g: Generated, classes: usize) -> Case {
-    Case {
-        name: name.into(),
-        data: Dataset { path: name.into(), x: g.data, truth: g.truth, n: g.n_samples, m: g.n_features, classes },
-    }
-}
-
-pub(crate) fn run(folder: &Path, first: u64, repeats: u64, only: &str, alpha: f64, neighbors: usize, beta: f64) -> Result<()> {
-    let mut cases: Vec<Case> = Vec::new();
-    for (name, ..) in EIGHT {
-        if only.is_empty() || only.split(',').any(|o| name == o) {
-            cases.push(Case { name: name.into(), data: Dataset::open(folder, name)? });
-        }
-    }
-    if only.is_empty() || only == "shapes" {
-        cases.push(shape("circles", generate::circles(400, 0.04, 0.5, 7)?, 2));
-        cases.push(shape("moons", generate::moons(400, 0.06, 7)?, 2));
-        cases.push(shape("spirals", generate::spirals(400, 2, 0.05, 7)?, 2));
-        cases.push(shape("rings", generate::rings(400, 0.05, 7)?, 2));
-    }
-    let mut out = std::io::stdout();
-    for case in &cases {
-        let d = &case.data;
-        let prepared = Prepared::new(&Input::from(d.samples()), &Params::new(d.classes), &Silent)?;
-        for seed in first..first + repeats {
-            let mut params = Params { pruning: Pruning::None, ..Params::new(d.classes).seed(seed).starts(24).neighbors(neighbors) };
-            params.lsdg.alpha = Alpha::Relative(alpha);
-            params.lsdg.beta = beta;
-            let mut report = |rule: &str, labels: &[usize], extra: String| -> Result<()> {
-                let s = nearfar::labels::score::score(labels, &d.truth)?;
-                writeln!(out, "{}\t{seed}\t{rule}\t{:.4}\t{:.4}\t{extra}", case.name, s.accuracy, s.nmi)?;
-                Ok(())
+    fn print(&self, names: &[String]) {
+        println!("| setting | {} | mean of the eight ± its standard error |", names.join(" | "));
+        println!("|---|{}---|", "---|".repeat(names.len()));
+        for (row, cells) in &self.0 {
+            let mean = |runs: &[[f64; 2]], at: usize| {
+                runs.iter().map(|run| run[at]).sum::<f64>() / runs.len() as f64
             };
-            let model = prepared.fit(&params, &Silent)?;
-            for (at, m) in model.members.iter().enumerate() {
-                if let Some(labels) = &m.labels {
-                    report(&format!("member {at}"), labels, format!("{} {:?} {:.5}", m.spectral_start, m.neighbors, cut(m)))?;
+            let shown: Vec<String> =
+                cells.iter().map(|c| format!("{:.3} / {:.3}", mean(c, 0), mean(c, 1))).collect();
+            // The mean of the eight, seed by seed, has a spread of its own.
+            let eight = &cells[..cells.len().min(EIGHT.len())];
+            let seeds = eight.iter().map(Vec::len).min().unwrap_or(0);
+            let [acc, nmi] = [0, 1].map(|at| {
+                let means: Vec<f64> = (0..seeds)
+                    .map(|seed| eight.iter().map(|runs| runs[seed][at]).sum::<f64>() / eight.len() as f64)
+                    .collect();
+                let (mean, std) = mean_std(&means);
+                format!("{mean:.3} ± {:.3}", std / (seeds as f64).sqrt())
+            });
+            println!("| {row} | {} | **{acc} / {nmi}** |", shown.join(" | "));
+        }
+    }
+}
+
+/// The eight datasets, and shapes that are easy for a graph and hard for random starts.
+fn cases(folder: &Path) -> Result<Vec<(String, Dataset)>> {
+    let mut cases = Vec::new();
+    for (name, ..) in EIGHT {
+        cases.push((name.to_owned(), Dataset::open(folder, name)?));
+    }
+    for (name, made) in [
+        ("spirals", generate::spirals(400, 2, 0.05, 7)?),
+        ("rings", generate::rings(400, 0.05, 7)?),
+        ("moons", generate::moons(400, 0.06, 7)?),
+    ] {
+        cases.push((name.to_owned(), Dataset::generated(name, made)));
+    }
+    Ok(cases)
+}
+
+/// Print a Markdown table of ACC / NMI, a row for every setting whose name contains `only`.
+pub(crate) fn run(folder: &Path, repeats: u64, only: &str) -> Result<()> {
+    let cases = cases(folder)?;
+    let mut table = Table::default();
+    for (at, (name, data)) in cases.iter().enumerate() {
+        let prepared = Prepared::new(&Input::from(data.samples()), &Params::new(data.classes), &Silent)?;
+        for seed in 0..repeats {
+            let base = Params { pruning: Pruning::None, ..Params::new(data.classes).seed(seed) };
+            for (setting, change) in SETTINGS.iter().filter(|(setting, _)| setting.contains(only)) {
+                let members = prepared.fit(&change(base.clone()), &Silent)?.members;
+                let choices = if *setting == "default" { &CHOICES[..] } else { &CHOICES[..1] };
+                for (choice, choose) in choices {
+                    let chosen: Vec<(&Member, f64)> =
+                        choose(&members).into_iter().map(|m| (m, 1.0)).collect();
+                    let labels = prepared.merge_members(&chosen, &base, &Silent)?;
+                    table.add(&format!("{setting}{choice}"), at, &labels, &data.truth)?;
                 }
             }
-            let mut seen: Vec<(Vec<(usize, u64)>, Vec<usize>)> = Vec::new();
-            for (name, rule) in rules() {
-                let chosen = rule(&model.members);
-                let key: Vec<(usize, u64)> = chosen.iter().map(|(m, w)| (std::ptr::from_ref(*m).addr(), w.to_bits())).collect();
-                let labels = match seen.iter().find(|(k, _)| *k == key) {
-                    Some((_, labels)) => labels.clone(),
-                    None => prepared.merge_members(&chosen, &params, &Silent)?,
-                };
-                report(&name, &labels, format!("{}", chosen.len()))?;
-                seen.push((key, labels));
+            if "default".contains(only) {
+                controls(&prepared, &base, seed, |row, labels| table.add(row, at, labels, &data.truth))?;
             }
-            // Controls: nothing learnt.
-            let spectral = prepared.spectral(&params, None, &Silent)?;
-            report("spectral", &spectral, String::new())?;
-            let ones = vec![1.0; d.n];
-            let mut mean = vec![0.0; d.n];
-            let mut labelings = Vec::new();
-            for k in CONTROL {
-                let w = start_weights(&ones, k + 1).0;
-                mean.iter_mut().zip(&w).for_each(|(m, w)| *m += w / 6.0);
-                labelings.push(prepared.spectral(&params, Some(k), &Silent)?);
-                labelings.push(prepared.spectral(&params.clone().seed(seed + 1000), Some(k), &Silent)?);
-            }
-            report("control graphs", &prepared.spectral_weighted(&mean, &params, &Silent)?, String::new())?;
-            report("control labels", &prepared.merge_labelings(&labelings, &params, &Silent)?, String::new())?;
+            eprintln!("{name}: seed {seed} done");
         }
     }
+    let names: Vec<String> = cases.into_iter().map(|(name, _)| name).collect();
+    table.print(&names);
     Ok(())
+}
+
+/// Averaging without learning: what a consensus gains by itself.
+fn controls(
+    prepared: &Prepared,
+    params: &Params,
+    seed: u64,
+    mut add: impl FnMut(&str, &[usize]) -> Result<()>,
+) -> Result<()> {
+    let n = prepared.n_samples();
+    add("control: self-tuned spectral", &prepared.spectral(params, None, &Silent)?)?;
+    let ones = vec![1.0; n];
+    let mut mean = vec![0.0; n];
+    let mut labelings = Vec::new();
+    for neighbors in CONTROL {
+        let weights = start_weights(&ones, neighbors + 1).0;
+        mean.iter_mut().zip(&weights).for_each(|(mean, w)| *mean += w / CONTROL.len() as f64);
+        for seed in [seed, seed + 1_000_000] {
+            labelings.push(prepared.spectral(&params.clone().seed(seed), Some(neighbors), &Silent)?);
+        }
+    }
+    add("control: graphs of six k averaged", &prepared.spectral_weighted(&mean, params, &Silent)?)?;
+    add("control: co-membership of 12 spectral runs", &prepared.merge_labelings(&labelings, params, &Silent)?)
 }

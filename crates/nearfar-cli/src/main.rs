@@ -74,6 +74,7 @@ fn start(arguments: Vec<std::ffi::OsString>, no_color: bool) -> Outcome {
         Command::Score(args) => commands::score::run(&args),
         Command::Make(args) => commands::make::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
+        Command::Methods(args) => commands::methods::run(&args),
         Command::Plan(args) => commands::plan::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),

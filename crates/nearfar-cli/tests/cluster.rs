@@ -72,6 +72,7 @@ fn a_run_folder_runs_again() {
         "membership.npy",
         "embedding.npy",
         "trace.csv",
+        "trace.json",
         "members.json",
         "summary.json",
         "settings.toml",
@@ -113,6 +114,12 @@ fn graphs_are_edge_lists() {
         assert!(text.starts_with(&format!("i,j,{graph}\n")), "{text}");
         assert!(text.lines().count() > 5);
     }
+    succeed(&here, &with(&["--export-graph", "all.v1.csv", "--graph", "s,d,z"]));
+    for graph in ["s", "d", "z"] {
+        let text = std::fs::read_to_string(here.join(format!("all.v1-{graph}.csv"))).unwrap();
+        assert!(text.starts_with(&format!("i,j,{graph}\n")), "{text}");
+    }
+    assert!(!here.join("all.v1.csv").exists());
 }
 
 #[test]

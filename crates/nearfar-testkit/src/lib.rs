@@ -1,7 +1,10 @@
 //! Slow oracles and generators of hard cases; for nearfar's own tests only.
 
+pub mod bad;
+pub mod fixed;
 pub mod hard;
 pub mod oracle;
+pub mod s3nmf;
 
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,6 @@
 
 use nearfar::labels::score::score;
 use nearfar::observe::Silent;
-use nearfar::params::MethodKind;
 use nearfar::{Input, Params, Prepared, Preset, Samples, generate};
 
 fn main() -> nearfar::Result<()> {
@@ -15,8 +14,6 @@ fn main() -> nearfar::Result<()> {
     no_far.lsdg.dissimilarity = false;
     let mut no_orthogonality = Params::new(6);
     no_orthogonality.lsdg.orthogonality = false;
-    let mut plain = Params::new(6).starts(1);
-    plain.method = MethodKind::Phals;
 
     let variants = [
         ("default: a consensus of 12", Params::new(6)),
@@ -26,7 +23,6 @@ fn main() -> nearfar::Result<()> {
         ("the paper's demonstration", Params::preset(6, Preset::Demo)),
         ("no dissimilarity", no_far),
         ("no orthogonality", no_orthogonality),
-        ("symmetric NMF alone", plain),
     ];
     println!("{:28} {:>5} {:>5}   near ranks", "", "ACC", "NMI");
     for (name, params) in variants {

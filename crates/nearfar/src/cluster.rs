@@ -1,15 +1,16 @@
 //! The spine: parameters and data in, the stages in their order, a model out.
 
-use crate::consensus::{Ensemble, Member, row_argmax};
+use crate::consensus::{Ensemble, Member};
 use crate::error::{DataError, Error, Result};
-use crate::labels::canonical::renumber;
+use crate::family;
 use crate::labels::score::adjusted_rand;
+use crate::learn::MethodParams;
 use crate::learn::lsdg::{Density, start_weights};
 use crate::math::factor::Factor;
-use crate::model::{Model, merged};
+use crate::model::{Model, Source, merged};
 use crate::neighbors::{Input, Warning};
 use crate::observe::{Observer, Silent, Stage, go_on};
-use crate::params::{MethodKind, Params};
+use crate::params::Params;
 use crate::prepared::{Prepared, in_pool, plan, timed, with_slices};
 use crate::slices::{Graph, Slices};
 use crate::spectral::{self, SpectralLabels};
@@ -45,7 +46,11 @@ pub fn fit<'a>(input: impl Into<Input<'a>>, params: &Params) -> Result<Model> {
 pub fn fit_observed(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Model> {
     params.check()?;
     check_sizes(input.n_samples(), params.n_clusters)?;
-    Prepared::new(input, params, observer)?.fit(params, observer)
+    if params.method == MethodParams::Lsdg {
+        Prepared::new(input, params, observer)?.fit(params, observer)
+    } else {
+        family::Prepared::new(input, params, observer)?.fit(params, observer)
+    }
 }
 
 fn check_sizes(n_samples: usize, n_clusters: usize) -> Result<()> {
@@ -100,10 +105,8 @@ impl Prepared {
             let ranks = params.lsdg.resolved_start_ranks(n);
             (model.near_weights, model.far_weights) = start_weights(slices.multiplicity(), ranks);
             (model.labels, model.membership) = (vec![0; n], vec![1.0; n]);
-        } else if params.method == MethodKind::Lsdg {
-            model.label_by_spectrum(slices, observer)?;
         } else {
-            model.label_by_rows();
+            model.label_by_spectrum(slices, observer)?;
         }
         model.look_back();
         Ok(model)
@@ -126,20 +129,22 @@ impl Prepared {
             params: params.clone(),
             precision: self.precision,
             n_features: self.n_features,
-            pairs: self.pairs.clone(),
+            source: Source::Pairs(self.pairs.clone()),
         }
     }
 }
 
 impl Model {
     /// As many clusters as points: nothing to learn.
-    fn every_point_alone(mut self) -> Self {
+    pub(crate) fn every_point_alone(mut self) -> Self {
         let n = self.params.n_clusters;
         self.labels = (0..n).collect();
         self.membership = (0..n * n).map(|at| if at / n == at % n { 1.0 } else { 0.0 }).collect();
-        let mut first = vec![0.0; n];
-        first[0] = 1.0;
-        (self.near_weights, self.far_weights) = (first.clone(), first);
+        if matches!(self.source, Source::Pairs(_)) {
+            let mut first = vec![0.0; n];
+            first[0] = 1.0;
+            (self.near_weights, self.far_weights) = (first.clone(), first);
+        }
         self
     }
 
@@ -175,9 +180,10 @@ impl Model {
         let (eigen, seconds) =
             timed(Stage::Spectral, observer, || spectral::eigenvectors(&z, r, seed, observer));
         self.timings.push((Stage::Spectral, seconds));
+        let eigen = eigen?;
         let (found, seconds) = timed(Stage::Labels, observer, || {
             go_on(observer, Stage::Labels)?;
-            spectral::label(&eigen?, n, r, restarts, seed)
+            spectral::label(&eigen, n, r, restarts, seed)
         });
         self.timings.push((Stage::Labels, seconds));
         let SpectralLabels { labels, embedding, eigenvalues, residual } = found?;
@@ -189,35 +195,8 @@ impl Model {
         Ok(())
     }
 
-    /// The largest entry in each row of the best member's V.
-    fn label_by_rows(&mut self) {
-        let factor = &self.members[self.best].factor; // called with members only
-        let (n, r) = (factor.n_samples(), factor.n_columns());
-        let raw = row_argmax(factor);
-        let labels = renumber(&raw);
-        let mut column_of = vec![0; r];
-        let mut used = vec![false; r];
-        for (label, raw) in labels.iter().zip(&raw) {
-            (column_of[*label], used[*raw]) = (*raw, true);
-        }
-        // Columns that win no row follow in their order.
-        let n_found = labels.iter().max().map_or(0, |l| l + 1);
-        for (slot, column) in (n_found..r).zip((0..r).filter(|c| !used[*c])) {
-            column_of[slot] = column;
-        }
-        let mut membership = vec![0.0; n * r];
-        for i in 0..n {
-            let sum: f64 = (0..r).map(|c| factor.get(i, c)).sum();
-            for c in 0..r {
-                membership[i * r + c] =
-                    if sum > 0.0 { factor.get(i, column_of[c]) / sum } else { 1.0 / r as f64 };
-            }
-        }
-        (self.labels, self.membership) = (labels, membership);
-    }
-
     /// Agreement of the members, and what a person should know.
-    fn look_back(&mut self) {
+    pub(crate) fn look_back(&mut self) {
         let asked = self.params.n_clusters;
         let own: Vec<f64> = self
             .members
@@ -239,11 +218,7 @@ impl Model {
             }
         }
         let (near, _) = self.active_ranks();
-        if self.params.method == MethodKind::Lsdg
-            && near == 1
-            && self.n_samples() > 2
-            && !self.members.is_empty()
-        {
+        if near == 1 && self.n_samples() > 2 && !self.members.is_empty() {
             self.warnings.push(Warning::OneRank);
         }
         if let Some(member) = self.members.get(self.best)
@@ -274,7 +249,7 @@ where
         let members = Ensemble::new(slices, &model.params, observer)?.learn(side_by_side);
         let lsdg = &mut model.params.lsdg;
         let follows = matches!(lsdg.density, Density::Neighbors(_)) && lsdg.dissimilarity && lsdg.beta > 0.0;
-        let learns = model.params.method == MethodKind::Lsdg && model.params.n_clusters > 1;
+        let learns = model.params.n_clusters > 1;
         if learns && follows && matches!(members, Err(Error::Collapsed { .. })) {
             lsdg.beta = if lsdg.beta > LEAST_BETA { lsdg.beta / 4.0 } else { 0.0 };
             continue;

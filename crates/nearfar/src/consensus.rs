@@ -12,8 +12,8 @@ use crate::learn::{Learned, StopReason, aosymnmf::AoSymNmf, phals::Phals, run, s
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::observe::{Event, Observer, Stage};
-use crate::params::{MethodKind, Params};
-use crate::slices::Slices;
+use crate::params::Params;
+use crate::slices::{Graph, Slices};
 use crate::spectral;
 use crate::spectral::eigen::{EigenParams, largest};
 
@@ -22,7 +22,7 @@ const START_NOISE: f64 = 0.1;
 /// k-means restarts where labels only serve to judge or to start a member.
 const QUICK_RESTARTS: usize = 5;
 /// Streams of the seed, so that members and stages draw independent numbers.
-const MEMBER_STREAM: u64 = 1 << 32;
+pub(crate) const MEMBER_STREAM: u64 = 1 << 32;
 
 /// One start and what came of it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -43,15 +43,18 @@ pub struct Member {
     /// p.
     #[serde(skip)]
     pub far_weights: Vec<f64>,
-    /// The loop that made the starting V.
+    /// The loop that made the starting V; the only loop of methods other than LSDG.
     pub started: Learned,
-    /// The main loop; `None` for methods that factor one graph only.
+    /// The main loop; `None` for methods of one loop.
     pub learned: Option<Learned>,
     /// The true objective of the state that is returned.
     pub objective: Objective,
     /// Labels of this member alone, where it was judged.
     #[serde(skip)]
     pub labels: Option<Vec<usize>>,
+    /// Labels of each of the last round's factors, where the method has several that count the same (S³NMF); else empty.
+    #[serde(skip)]
+    pub votes: Vec<Vec<usize>>,
     /// Normalised cut of these labels on the starting graph; smaller is better.
     pub cut: Option<f64>,
     /// Whether it is part of the result.
@@ -126,11 +129,10 @@ where
             return Err(Error::Collapsed { iteration, cause: self.cause_of_collapse(&members[0]) });
         }
         let mut order: Vec<usize> = (0..members.len()).filter(|m| !members[*m].collapsed()).collect();
-        order.sort_by(|a, b| {
-            let cut = |m: &usize| members[*m].cut.unwrap_or(0.0);
-            cut(a).total_cmp(&cut(b)).then(a.cmp(b))
-        });
-        order.truncate(self.params.kept());
+        let cut = |m: &usize| members[*m].cut.unwrap_or(0.0);
+        order.sort_by(|a, b| cut(a).total_cmp(&cut(b)).then(a.cmp(b)));
+        let cuts: Vec<f64> = order.iter().map(cut).collect();
+        order.truncate(self.params.kept(&cuts));
         for m in order {
             members[m].kept = true;
         }
@@ -183,11 +185,12 @@ where
             learned: None,
             objective: Objective::default(),
             labels: None,
+            votes: Vec::new(),
             cut: None,
             kept: false,
             dead_columns: 0,
         };
-        if self.params.method == MethodKind::Lsdg && result.started.reason != StopReason::Cancelled {
+        if result.started.reason != StopReason::Cancelled {
             let start = std::mem::take(&mut result.factor);
             let mut learner = Lsdg::new(self.slices, graph, start, weights, lsdg, alpha);
             result.learned = Some(run(&mut learner, &self.params.stop, member, self.observer));
@@ -227,7 +230,8 @@ where
         };
         self.slices.combine(&start_weights(self.slices.multiplicity(), ranks).0, graph);
         let seed = stream.bits();
-        let found = spectral::cluster(graph, r, QUICK_RESTARTS, seed, self.observer)?;
+        let found =
+            spectral::cluster(graph, r, QUICK_RESTARTS, seed, self.observer).map_err(while_learning)?;
         Ok(start::from_labels(&found.labels, r, START_NOISE, &mut stream))
     }
 
@@ -240,15 +244,9 @@ where
         alpha: f64,
     ) -> (Factor, Learned) {
         let params = self.params;
-        let orthogonal = match params.method {
-            MethodKind::Lsdg => params.orthogonal_start,
-            MethodKind::Phals => false,
-            MethodKind::AoSymNmf => true,
-        };
-        // Iterations of this loop are progress of the main one only where there is no main one.
-        let silent = Quiet(self.observer);
-        let observer: &dyn Observer = if params.method == MethodKind::Lsdg { &silent } else { self.observer };
-        if orthogonal {
+        // Iterations of this loop are no progress of the main one.
+        let observer = &Quiet(self.observer);
+        if params.orthogonal_start {
             let mut method = AoSymNmf::new(graph, start, alpha, params.lsdg.reseed);
             let learned = run(&mut method, &params.stop, member, observer);
             (method.into_factor(), learned)
@@ -262,14 +260,10 @@ where
     /// Labels of one member and their cut; `graph` is scratch.
     fn judge(&self, member: &mut Member, base: &S::Graph, graph: &mut S::Graph) -> Result<()> {
         let r = self.params.n_clusters;
-        let labels = if self.params.method == MethodKind::Lsdg {
-            use crate::slices::Graph;
-            graph.clear();
-            self.slices.augment(&member.near_weights, &member.far_weights, &member.factor, 1.0, graph);
-            spectral::cluster(graph, r, QUICK_RESTARTS, self.params.seed, self.observer)?.labels
-        } else {
-            row_argmax(&member.factor)
-        };
+        graph.clear();
+        self.slices.augment(&member.near_weights, &member.far_weights, &member.factor, 1.0, graph);
+        let found = spectral::cluster(graph, r, QUICK_RESTARTS, self.params.seed, self.observer);
+        let labels = found.map_err(while_learning)?.labels;
         member.cut = Some(spectral::normalized_cut(base, &labels, r));
         member.labels = Some(labels);
         Ok(())
@@ -285,10 +279,18 @@ pub(crate) fn row_argmax(factor: &Factor) -> Vec<usize> {
 }
 
 /// Passes on the wish to stop, and nothing else.
-struct Quiet<'a>(&'a dyn Observer);
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Observer);
 
 impl Observer for Quiet<'_> {
     fn cancelled(&self) -> bool {
         self.0.cancelled()
+    }
+}
+
+/// Spectral clustering of a member's graph is part of learning.
+fn while_learning(error: Error) -> Error {
+    match error {
+        Error::Cancelled { .. } => Error::Cancelled { stage: Stage::Learn.name() },
+        other => other,
     }
 }

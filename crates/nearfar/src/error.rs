@@ -41,6 +41,14 @@ pub enum Error {
         /// Which setting caused it and what to try.
         cause: String,
     },
+    /// The numbers grew beyond all bounds.
+    #[error("the method diverged in iteration {iteration}: {cause}")]
+    Diverged {
+        /// Iteration in which it showed, counted from 1.
+        iteration: usize,
+        /// Which setting caused it and what to try.
+        cause: String,
+    },
     /// The caller asked to stop before there was a result.
     #[error("cancelled during {stage}")]
     Cancelled {
@@ -156,6 +164,14 @@ pub enum DataError {
     /// Nothing to score.
     #[error("there are no labels to compare; at least one sample is needed")]
     NoLabels,
+    /// A method of the samples on pairwise input.
+    #[error(
+        "{method} factors the samples themselves and cannot work on distances, affinities or neighbour lists; give samples, or choose a method of a graph such as phals"
+    )]
+    NeedsSamples {
+        /// The method.
+        method: &'static str,
+    },
     /// Two lists of labels of different length.
     #[error("labels and truth differ in length: {labels} against {truth}")]
     LabelLengths {

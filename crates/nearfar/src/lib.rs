@@ -17,11 +17,15 @@
 //! assert_eq!(scores.accuracy, 1.0);
 //! # Ok::<(), nearfar::Error>(())
 //! ```
+//!
+//! More to read and change in `examples/`: `first_steps`, `precomputed` (distances, affinities, neighbour lists), `observe` (progress, cancelling,
+//! trace) and `presets` (the paper's settings, a single start, parts switched off).
 
 pub mod augment;
 pub mod cluster;
 pub mod consensus;
 pub mod error;
+pub mod family;
 pub mod generate;
 pub mod graph;
 pub mod labels;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::consensus::Member;
+use crate::graph::SparseGraph;
 use crate::neighbors::Warning;
 use crate::observe::Stage;
 use crate::params::Params;
@@ -44,7 +45,18 @@ pub struct Model {
     pub precision: Precision,
     /// Number of features; 0 for pairwise input.
     pub n_features: usize,
-    pub(crate) pairs: Arc<Pairs>,
+    pub(crate) source: Source,
+}
+
+/// What the similarity is made of.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// All slices.
+    Pairs(Arc<Pairs>),
+    /// One sparse graph.
+    Graph(Arc<SparseGraph>),
+    /// Neither: the method worked on the samples.
+    Nothing,
 }
 
 impl Model {
@@ -73,19 +85,31 @@ impl Model {
         (count(&self.near_weights), count(&self.far_weights))
     }
 
-    /// sym S(w): the learnt similarity, as a sparse matrix.
+    /// sym S(w): the learnt similarity, or the graph that was factored, as a sparse matrix; empty for methods without a graph.
     pub fn similarity(&self) -> SparseRows {
-        with_slices!(&*self.pairs, slices => slices.edges(&self.near_weights))
+        match &self.source {
+            Source::Pairs(pairs) => with_slices!(&**pairs, slices => slices.edges(&self.near_weights)),
+            Source::Graph(graph) => graph.rows().clone(),
+            Source::Nothing => self.no_edges(),
+        }
     }
 
-    /// sym D(p): the learnt dissimilarity, as a sparse matrix.
+    /// sym D(p): the learnt dissimilarity, as a sparse matrix; empty for methods without one.
     pub fn dissimilarity(&self) -> SparseRows {
-        with_slices!(&*self.pairs, slices => slices.edges(&self.far_weights))
+        match &self.source {
+            Source::Pairs(pairs) => with_slices!(&**pairs, slices => slices.edges(&self.far_weights)),
+            Source::Graph(_) | Source::Nothing => self.no_edges(),
+        }
     }
 
-    /// Z: the augmented similarity, n × n, row-major. Made anew from the kept members.
-    pub fn augmented(&self) -> Vec<f64> {
-        with_slices!(&*self.pairs, slices => {
+    fn no_edges(&self) -> SparseRows {
+        SparseRows { starts: vec![0; self.n_samples() + 1], ..SparseRows::default() }
+    }
+
+    /// Z: the augmented similarity, n × n, row-major, made anew from the kept members; `None` for methods without Z.
+    pub fn augmented(&self) -> Option<Vec<f64>> {
+        let Source::Pairs(pairs) = &self.source else { return None };
+        with_slices!(&**pairs, slices => {
             let z = merged(slices, &self.members);
             let n = self.n_samples();
             let mut full = vec![0.0; n * n];
@@ -94,7 +118,7 @@ impl Model {
                     full[i * n + j] = z.get(i, j);
                 }
             }
-            full
+            Some(full)
         })
     }
 }

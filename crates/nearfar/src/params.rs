@@ -1,8 +1,9 @@
 //! What a caller may set for a whole run, judged once, at the edge.
 
 use crate::error::ParamError;
-use crate::learn::StopRule;
+use crate::graph::GraphParams;
 use crate::learn::lsdg::{Density, LsdgParams};
+use crate::learn::{MethodParams, StopRule};
 use crate::plan::Precision;
 
 /// Trusted ranks of a default run; members of the consensus spread around it.
@@ -13,6 +14,9 @@ pub const DEFAULT_STARTS: usize = 12;
 pub const DEFAULT_ALPHA: f64 = 0.5;
 /// β of a default run.
 pub const DEFAULT_BETA: f64 = 10.0;
+
+/// A member whose cut is above this many times the best one's is an outlier.
+pub const OUTLIER_CUT: f64 = 3.0;
 
 /// Trusted ranks of the members, in twelfths of [`Params::neighbors`]'s value.
 const SPREAD: [usize; 6] = [8, 10, 12, 14, 16, 20];
@@ -28,20 +32,6 @@ pub enum Preset {
     Paper,
     /// The authors' demonstration, α = 0.1, β = 1, μ = 0.5; one start.
     Demo,
-}
-
-/// Which model is learnt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum MethodKind {
-    /// Similarity, dissimilarity and factor together; labels from spectral clustering of Z.
-    #[default]
-    Lsdg,
-    /// Symmetric NMF of the starting graph; labels from the largest entry of each row of V.
-    Phals,
-    /// The same with the orthogonality term.
-    AoSymNmf,
 }
 
 /// Where the members start.
@@ -66,8 +56,10 @@ pub enum Pruning {
     /// The better three quarters by normalised cut on the starting graph.
     Quarter,
     /// The better half.
-    #[default]
     Half,
+    /// All but those whose cut is more than [`OUTLIER_CUT`] times the best one's: starts that missed what others found.
+    #[default]
+    Outliers,
 }
 
 /// Settings of a run; nothing is judged before [`check`](Self::check), which every run calls first.
@@ -84,10 +76,12 @@ pub struct Params {
     pub n_clusters: usize,
     /// The settings' name.
     pub preset: Preset,
-    /// Which model is learnt.
-    pub method: MethodKind,
-    /// The model's own settings.
+    /// Which model is learnt, with the settings of its own.
+    pub method: MethodParams,
+    /// The settings of the main method, LSDG.
     pub lsdg: LsdgParams,
+    /// The graph of the methods that factor a fixed one.
+    pub graph: GraphParams,
     /// Members: independent starts. More than one make a consensus.
     pub starts: usize,
     /// Where members start.
@@ -126,17 +120,18 @@ impl Params {
         Self {
             n_clusters,
             preset,
-            method: MethodKind::Lsdg,
+            method: MethodParams::Lsdg,
             lsdg: match preset {
                 Preset::Default => LsdgParams::scale_free(DEFAULT_ALPHA, DEFAULT_BETA, DEFAULT_NEIGHBORS),
                 Preset::Paper => LsdgParams::paper(),
                 Preset::Demo => LsdgParams::demo(),
             },
+            graph: GraphParams::default(),
             starts: if scale_free { DEFAULT_STARTS } else { 1 },
             start: if scale_free { Starts::Both } else { Starts::Random },
             spread_neighbors: scale_free,
             orthogonal_start: scale_free,
-            pruning: if scale_free { Pruning::Half } else { Pruning::None },
+            pruning: if scale_free { Pruning::Outliers } else { Pruning::None },
             stop: StopRule::default(),
             kmeans_restarts: 20,
             seed: 0,
@@ -144,6 +139,25 @@ impl Params {
             memory: None,
             precision: Precision::Auto,
         }
+    }
+
+    /// One start of another method, by the settings of its own; stopping is that of the compared methods.
+    ///
+    /// ```
+    /// use nearfar::{Params, Samples, learn::symnmf::SymNmfParams};
+    /// let data = nearfar::generate::blobs(90, 3, 2, 0.4, 1)?;
+    /// let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features)?;
+    /// let model = nearfar::fit(samples, &Params::of(3, SymNmfParams::default()))?;
+    /// assert_eq!(model.sizes().len(), 3);
+    /// # Ok::<(), nearfar::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of(n_clusters: usize, method: impl Into<MethodParams>) -> Self {
+        let method = method.into();
+        if method == MethodParams::Lsdg {
+            return Self::new(n_clusters);
+        }
+        Self { method, stop: StopRule::of_family(), ..Self::preset(n_clusters, Preset::Paper) }
     }
 
     /// Trust this many ranks; μ follows.
@@ -189,6 +203,8 @@ impl Params {
             ParamError::unless((1..=1024).contains(&threads), "threads", threads, "1 to 1024")?;
         }
         self.stop.check()?;
+        self.graph.check()?;
+        self.method.check()?;
         self.lsdg.check()
     }
 
@@ -216,12 +232,18 @@ impl Params {
         }
     }
 
-    /// How many members are kept.
-    pub(crate) fn kept(&self) -> usize {
-        match self.pruning {
+    /// How many members are kept, of all whose cuts are given, smallest first.
+    pub(crate) fn kept(&self, cuts: &[f64]) -> usize {
+        let kept = match self.pruning {
             Pruning::None => self.starts,
             Pruning::Half => self.starts.div_ceil(2),
             Pruning::Quarter => (3 * self.starts).div_ceil(4),
-        }
+            Pruning::Outliers => {
+                // Where the best cut is 0, up to rounding, so is every other that is as good.
+                let most = cuts.first().map_or(0.0, |best| OUTLIER_CUT * best.max(0.0) + 1e-9);
+                cuts.iter().filter(|cut| **cut <= most).count()
+            }
+        };
+        kept.min(cuts.len())
     }
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::error::{DataError, Result};
+use crate::learn::Needs;
 use crate::learn::lsdg::{default_start_ranks, start_weights};
 use crate::math::kernel::Entry;
 use crate::neighbors::{Input, Neighborhoods, Warning, check_count, rank};
 use crate::observe::{Event, Observer, Stage};
 use crate::params::Params;
-use crate::plan::{Job, Plan, Precision, default_memory_limit};
+use crate::plan::{FamilyJob, Job, Plan, Precision, default_memory_limit};
 use crate::slices::{FullSlices, Slices};
 use crate::spectral;
 
@@ -167,7 +168,17 @@ pub fn plan(n_samples: usize, n_features: usize, params: &Params) -> Result<Plan
         starts: params.starts,
         threads: params.threads.unwrap_or_else(rayon::current_num_threads),
     };
-    Plan::new(&job, params.precision, params.memory.unwrap_or_else(default_memory_limit))
+    let limit = params.memory.unwrap_or_else(default_memory_limit);
+    let needs = params.method.kind().needs();
+    if needs == Needs::Slices {
+        return Plan::new(&job, params.precision, limit);
+    }
+    let neighbors = if needs == Needs::Samples { 0 } else { params.graph.resolved_neighbors(n_samples) };
+    let samples = needs != Needs::Graph;
+    Plan::of_family(
+        &FamilyJob { job, neighbors, own: params.method.working_bytes(n_samples, job.n_clusters), samples },
+        limit,
+    )
 }
 
 /// Run on as many threads as asked for.

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nearfar::labels::score::adjusted_rand;
+use nearfar::learn::MethodKind;
 use nearfar::learn::lsdg::{Alpha, Density, LsdgParams};
 use nearfar::observe::{Event, Observer, Silent, Stage};
-use nearfar::params::MethodKind;
 use nearfar::{
     DataError, Error, Input, Metric, Model, NeighborLists, Params, Precision, Prepared, Preset, Result,
     Samples, Warning, fit, fit_observed,
 };
-use nearfar_testkit::hard;
+use nearfar_testkit::{bad, hard};
 
 /// What a case must end in.
 enum Expect {
@@ -132,7 +132,12 @@ fn check_sound(model: &Model) -> Result<(), String> {
         must(row.iter().all(|x| *x >= 0.0 && x.is_finite()), "a membership is not in [0, 1]")?;
         must((row.iter().sum::<f64>() - 1.0).abs() < 1e-9, "a row of memberships does not sum to 1")?;
     }
+    let method = model.params.method.kind();
     for weights in [&model.near_weights, &model.far_weights] {
+        if method != MethodKind::Lsdg {
+            must(weights.is_empty(), "weights of a method without ranks")?;
+            continue;
+        }
         must(weights.len() == n, "weights have another length")?;
         must(weights.iter().all(|w| *w >= 0.0), "a weight is negative or NaN")?;
         must((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9, "weights do not sum to 1")?;
@@ -143,10 +148,12 @@ fn check_sound(model: &Model) -> Result<(), String> {
     )?;
     must(model.agreement.is_finite(), "agreement is not finite")?;
     for member in &model.members {
-        must(member.factor.values().iter().all(|v| *v >= 0.0 && v.is_finite()), "V is not 0 or more")?;
+        let signed = method == MethodKind::RbsMf; // its V is orthonormal
+        let good = |v: &f64| v.is_finite() && (signed || *v >= 0.0);
+        must(member.factor.values().iter().all(good), "V is not 0 or more")?;
         must(member.objective.total().is_finite(), "the objective is not finite")?;
     }
-    must(model.augmented().iter().all(|z| *z >= 0.0 && *z <= 1.0 + 1e-6), "Z is not in [0, 1]")?;
+    must(model.augmented().iter().flatten().all(|z| *z >= 0.0 && *z <= 1.0 + 1e-6), "Z is not in [0, 1]")?;
     for sparse in [model.similarity(), model.dissimilarity()] {
         must(sparse.starts.len() == n + 1, "S or D has another shape")?;
         must(sparse.values.iter().all(|x| *x > 0.0 && x.is_finite()), "S or D is not positive")?;
@@ -174,6 +181,40 @@ fn is_too_few(error: &Error) -> bool {
 }
 fn is_memory(error: &Error) -> bool {
     matches!(error, Error::Memory { .. })
+}
+
+/// The table that the program's tests go through too.
+#[test]
+fn files_and_settings_shared_with_the_program() {
+    let mut table = Table::default();
+    let root = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad_input");
+    let cases = bad::cases();
+    for case in &cases {
+        let folder = root.join(case.name.replace([' ', ','], "_"));
+        std::fs::create_dir_all(&folder).unwrap();
+        case.write(&folder).unwrap();
+        table.cases += 1;
+        let verdict = match (&case.expect, catch_unwind(AssertUnwindSafe(|| case.fit(&folder)))) {
+            (_, Err(_)) => Err("panicked".to_owned()),
+            (bad::Expect::Labels(labels), Ok(Ok(model))) if model.labels.len() == *labels => {
+                check_sound(&model)
+            }
+            (bad::Expect::Memory(says), Ok(Err(error))) if is_memory(&error) => holds(&error, says),
+            (bad::Expect::Refused(says), Ok(Err(error))) if !is_memory(&error) => holds(&error, says),
+            (_, Ok(outcome)) => Err(format!("ended in {:?}", outcome.map(|model| model.labels))),
+        };
+        if let Err(why) = verdict {
+            table.failures.push(format!("{}: {why}", case.name));
+        }
+    }
+    table.finish(60);
+    let distinct: std::collections::HashSet<&str> = cases.iter().map(|case| case.name).collect();
+    assert_eq!(distinct.len(), cases.len());
+}
+
+fn holds(error: &Error, says: &str) -> Result<(), String> {
+    let text = error.to_string();
+    if text.contains(says) { Ok(()) } else { Err(format!("the message does not say {says:?}: {text}")) }
 }
 
 /// Two groups of `half` points on a line.
@@ -205,9 +246,9 @@ fn few_samples_work() {
             table.sound(&format!("{n} points on a line, r = {r}"), &case);
         }
         for r in 1..=n {
-            for method in [MethodKind::Phals, MethodKind::AoSymNmf, MethodKind::Lsdg] {
+            for method in MethodKind::ALL {
                 table.case(&format!("{n} points, r = {r}, {method:?}"), &Expect::Works(None), || {
-                    fit(Samples::from_rows(&line, n, 1)?, &Params { method, ..Params::new(r).starts(3) })
+                    fit(Samples::from_rows(&line, n, 1)?, &Params::of(r, method).starts(3))
                 });
             }
         }

@@ -1,7 +1,6 @@
 //! One seed gives the same bits at any number of threads, and whether members run side by side or one by one.
 
 use nearfar::generate::Generated;
-use nearfar::params::MethodKind;
 use nearfar::prepared::plan;
 use nearfar::{Input, Metric, Model, Params, Precision, Preset, Samples, fit};
 
@@ -77,13 +76,6 @@ fn paper_preset_in_double() {
 #[test]
 fn demo_preset_in_single_with_cosine() {
     check(&high(), Metric::Cosine, &Params::preset(6, Preset::Demo).precision(Precision::Single));
-}
-
-#[test]
-fn other_methods() {
-    for method in [MethodKind::Phals, MethodKind::AoSymNmf] {
-        check(&low(), Metric::Euclidean, &Params { method, ..Params::new(4).starts(3) });
-    }
 }
 
 #[test]

@@ -63,9 +63,9 @@ fn check_outputs(args: &ClusterArgs) -> Outcome {
         LabelFormat::of(path)?;
         check_file(path, input)?;
     }
-    if let Some(path) = &output.export_graph {
-        check_file(path, input)?;
-        if output.output.as_ref() == Some(path) {
+    for (_, path) in output.graphs() {
+        check_file(&path, input)?;
+        if output.output.as_ref() == Some(&path) {
             return Err(Failure::wrong("-o and --export-graph name one file; choose two names"));
         }
     }
@@ -76,7 +76,7 @@ fn check_outputs(args: &ClusterArgs) -> Outcome {
 fn plan(data: &Data, params: &Params, output: &OutputArgs) -> Outcome<Plan> {
     let table = &data.table;
     let mut plan = nearfar::prepared::plan(table.n_samples, table.n_features, params)?;
-    if output.export_graph.is_some() && output.graph == Some(GraphKind::Z) {
+    if output.graphs().iter().any(|(kind, _)| *kind == GraphKind::Z) {
         let full = 8 * (table.n_samples as u64).pow(2);
         plan.bytes += full;
         plan.parts.push(("graph z", full));
@@ -113,8 +113,8 @@ fn keep_what_there_is(output: &OutputArgs, watch: &Watch, settings: &str) {
 /// All outputs; labels on stdout come last, as only they may find a reader gone.
 fn write(args: &ClusterArgs, data: &Data, model: &Model, summary: &mut Summary, settings: &str) -> Outcome {
     let (output, ids) = (&args.output, data.table.ids.as_deref());
-    if let Some(path) = &output.export_graph {
-        export_graph(model, output.graph.unwrap_or_default(), path)?;
+    for (kind, path) in output.graphs() {
+        export_graph(model, kind, &path)?;
     }
     if let Some(path) = &output.out_dir {
         Folder::new(path).save(model, ids, summary, settings)?;

@@ -6,6 +6,7 @@ pub(crate) mod demo;
 mod figure;
 pub(crate) mod make;
 pub(crate) mod man;
+pub(crate) mod methods;
 mod picture;
 pub(crate) mod plan;
 pub(crate) mod score;

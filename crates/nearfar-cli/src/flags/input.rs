@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::values::{Delimiter, InputKind, MetricName, Scale};
+use super::values::{Delimiter, InputKind, MetricName, Scale, Size};
 
 /// The data.
 #[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
@@ -41,6 +41,9 @@ pub(crate) struct InputArgs {
     /// What separates cells: one character, "tab" or "space" (found out if left out)
     #[arg(long, value_name = "CHAR", allow_hyphen_values = true)]
     pub(crate) delimiter: Option<Delimiter>,
+    /// The most that INPUT may hold or unpack to, as in 4G [default: 100 times its size, at least 256M]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_bytes: Option<Size>,
     /// Rescale first: columns to mean 0 and deviation 1 (standard) or to 0..1 (minmax), rows to length 1 (unit)
     #[arg(long, value_enum)]
     pub(crate) scale: Option<Scale>,

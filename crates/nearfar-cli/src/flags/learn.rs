@@ -3,7 +3,9 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::values::{MethodName, PrecisionName, PresetName, Prune, Size, StartName};
+use super::values::{
+    GraphKindName, MethodName, PrecisionName, PresetName, Prune, RegularizerName, Size, SolverName, StartName,
+};
 
 /// The settings of the model.
 #[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
@@ -17,9 +19,36 @@ pub(crate) struct LearnArgs {
     /// Named settings: default (scale-free, consensus of 12 starts), paper or demo (the published ones, one start)
     #[arg(long, value_enum)]
     pub(crate) preset: Option<PresetName>,
-    /// Which model [default: lsdg]
-    #[arg(long, value_enum)]
+    /// Which method; `nearfar methods` lists them [default: lsdg]
+    #[arg(long, value_enum, hide_possible_values = true)]
     pub(crate) method: Option<MethodName>,
+    /// How the factor is found, where the method has a choice (`nearfar methods NAME`)
+    #[arg(long, value_enum, help_heading = "Other methods")]
+    pub(crate) solver: Option<SolverName>,
+    /// What keeps the columns of the factor apart, of lsdg and aosymnmf [default: proposed]
+    #[arg(long, value_enum, help_heading = "Other methods")]
+    pub(crate) regularizer: Option<RegularizerName>,
+    /// Weight of the penalty, of anls, gsnmf, gnmf, nmfan and rbsmf
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Other methods")]
+    pub(crate) lambda: Option<f64>,
+    /// How evenly members are weighed, of s3nmf [default: 2]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Other methods")]
+    pub(crate) tau: Option<f64>,
+    /// Factorisations per round, of s3nmf [default: 20]
+    #[arg(long, value_name = "N", help_heading = "Other methods")]
+    pub(crate) members: Option<usize>,
+    /// Rounds, of s3nmf [default: 10]
+    #[arg(long, value_name = "N", help_heading = "Other methods")]
+    pub(crate) rounds: Option<usize>,
+    /// Let members of s3nmf vote with their factors instead of their labels
+    #[arg(long, help_heading = "Other methods")]
+    pub(crate) soft_votes: bool,
+    /// Which graph is factored: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg) [default: ncut]
+    #[arg(long, value_enum, help_heading = "Other methods")]
+    pub(crate) graph_kind: Option<GraphKindName>,
+    /// Nearest others that count in that graph [default: by the number of points]
+    #[arg(long, value_name = "N", help_heading = "Other methods")]
+    pub(crate) graph_neighbors: Option<usize>,
     /// Neighbour ranks to trust; mu follows [default: 12, in the preset default]
     #[arg(long, value_name = "N", conflicts_with_all = ["mu", "eta"])]
     pub(crate) neighbors: Option<usize>,
@@ -57,7 +86,8 @@ pub(crate) struct LearnArgs {
     /// Where they start [default: both; paper, demo: random]
     #[arg(long, value_enum)]
     pub(crate) start: Option<StartName>,
-    /// Leave the worse quarter or half of the starts out of the consensus [default: half; paper, demo: none]
+    /// Leave starts out of the consensus: outliers (a cut three times the best), the worse quarter or half
+    /// [default: outliers; paper, demo: none]
     #[arg(long, value_enum)]
     pub(crate) prune: Option<Prune>,
     /// Most iterations of a start [default: 1000]

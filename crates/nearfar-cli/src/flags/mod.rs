@@ -9,8 +9,8 @@ pub(crate) use input::InputArgs;
 pub(crate) use learn::LearnArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use values::{
-    GraphKind, InputKind, MethodName, MetricName, PrecisionName, PresetName, ProgressKind, Prune, Scale,
-    StartName,
+    GraphKind, GraphKindName, InputKind, MethodName, MetricName, PrecisionName, PresetName, ProgressKind,
+    Prune, RegularizerName, Scale, SolverName, StartName,
 };
 
 use std::path::PathBuf;
@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Make(MakeArgs),
     /// Show the method at work on made-up data, beside k-means and spectral clustering
     Demo(DemoArgs),
+    /// List the methods, or explain one
+    Methods(MethodsArgs),
     /// Tell the memory and time a run would take
     Plan(PlanArgs),
     /// Print completions for a shell
@@ -151,6 +153,14 @@ pub(crate) struct DemoArgs {
     pub(crate) no_color: bool,
 }
 
+/// Flags of `methods`.
+#[derive(Args, Debug)]
+pub(crate) struct MethodsArgs {
+    /// The method to explain
+    #[arg(value_enum, hide_possible_values = true)]
+    pub(crate) name: Option<MethodName>,
+}
+
 /// Flags of `plan`.
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
@@ -178,6 +188,6 @@ pub(crate) struct CompletionsArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
     /// The page of this command instead of the program's
-    #[arg(value_parser = PossibleValuesParser::new(["cluster", "score", "make", "demo", "plan", "completions", "man"]))]
+    #[arg(value_parser = PossibleValuesParser::new(["cluster", "score", "make", "demo", "methods", "plan", "completions", "man"]))]
     pub(crate) command: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! What is written, and where.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -20,12 +20,14 @@ pub(crate) struct OutputArgs {
     /// summary, settings
     #[arg(long, value_name = "DIR")]
     pub(crate) out_dir: Option<PathBuf>,
-    /// Write a learnt graph as an edge list (CSV: i, j, value; every pair once)
+    /// Write a learnt graph as an edge list (CSV: i, j, value; every pair once); of several, each to a file of its
+    /// own: g.csv gives g-s.csv, g-d.csv, g-z.csv
     #[arg(long, value_name = "FILE")]
     pub(crate) export_graph: Option<PathBuf>,
-    /// Which graph: s similarity, d dissimilarity, z both merged with the factor [default: s]
-    #[arg(long, value_enum, requires = "export_graph")]
-    pub(crate) graph: Option<GraphKind>,
+    /// Which graphs, with commas between them: s similarity, d dissimilarity, z both merged with the factor
+    /// [default: s]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "s,d,z", requires = "export_graph")]
+    pub(crate) graph: Vec<GraphKind>,
     /// Read settings from this file; flags win
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
@@ -51,4 +53,33 @@ pub(crate) struct OutputArgs {
     #[arg(from_global)]
     #[serde(skip)]
     pub(crate) no_color: bool,
+}
+
+impl OutputArgs {
+    /// The graphs to write, and where.
+    pub(crate) fn graphs(&self) -> Vec<(GraphKind, PathBuf)> {
+        let Some(path) = &self.export_graph else { return Vec::new() };
+        match &self.graph[..] {
+            [] => vec![(GraphKind::default(), path.clone())],
+            [only] => vec![(*only, path.clone())],
+            several => several.iter().map(|kind| (*kind, beside(path, *kind))).collect(),
+        }
+    }
+}
+
+/// `g.csv` becomes `g-s.csv`.
+fn beside(path: &Path, kind: GraphKind) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{}", kind.letter()));
+    let named = path.with_file_name(name);
+    match path.extension() {
+        // Not with_extension, which would take what stands behind another point for one.
+        Some(extension) => {
+            let mut whole = named.into_os_string();
+            whole.push(".");
+            whole.push(extension);
+            whole.into()
+        }
+        None => named,
+    }
 }

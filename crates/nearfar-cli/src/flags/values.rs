@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use nearfar::params::{MethodKind, Pruning, Starts};
+use nearfar::graph::GraphKind as FactoredGraph;
+use nearfar::learn::{MethodKind, Regularizer};
+use nearfar::params::{Pruning, Starts};
 use nearfar::{Metric, Precision, Preset};
 use serde::{Deserialize, Serialize};
 
@@ -36,15 +38,66 @@ words!(
 );
 words!(
     /// Models.
-    MethodName => MethodKind { Lsdg => MethodKind::Lsdg, Phals => MethodKind::Phals, AoSymNmf => MethodKind::AoSymNmf }
+    MethodName => MethodKind {
+        Lsdg => MethodKind::Lsdg,
+        Phals => MethodKind::Phals,
+        AoSymNmf => MethodKind::AoSymNmf,
+        SymNmf => MethodKind::SymNmf,
+        Anls => MethodKind::Anls,
+        SBsum => MethodKind::SBsum,
+        GsNmf => MethodKind::GsNmf,
+        Gnmf => MethodKind::Gnmf,
+        NmfAn => MethodKind::NmfAn,
+        CgSymNmf => MethodKind::CgSymNmf,
+        RbsMf => MethodKind::RbsMf,
+        S3Nmf => MethodKind::S3Nmf,
+        KMeans => MethodKind::KMeans,
+        Spectral => MethodKind::Spectral,
+        Nmf => MethodKind::Nmf,
+    }
 );
+words!(
+    /// Regularisers.
+    RegularizerName => Regularizer {
+        Proposed => Regularizer::Proposed,
+        OffDiagonal => Regularizer::OffDiagonal,
+        LogDet => Regularizer::LogDet,
+    }
+);
+words!(
+    /// Graphs that are factored.
+    GraphKindName => FactoredGraph { Ncut => FactoredGraph::Ncut, Lsdg => FactoredGraph::Lsdg }
+);
+
+/// Ways to find the factor; which of them a method knows is its own business.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+#[value(rename_all = "lowercase")]
+pub(crate) enum SolverName {
+    /// lsdg, aosymnmf (default), anls
+    Columns,
+    /// symnmf, gsnmf (default), lsdg, aosymnmf
+    Multiplicative,
+    /// symnmf
+    Gradient,
+    /// symnmf
+    Newton,
+    /// anls (default)
+    Pivoting,
+    /// sbsum (default)
+    Scalar,
+    /// sbsum
+    Vector,
+    /// gsnmf
+    Admm,
+}
 words!(
     /// Where members start.
     StartName => Starts { Random => Starts::Random, Spectral => Starts::Spectral, Both => Starts::Both }
 );
 words!(
     /// Members left out.
-    Prune => Pruning { None => Pruning::None, Quarter => Pruning::Quarter, Half => Pruning::Half }
+    Prune => Pruning { None => Pruning::None, Quarter => Pruning::Quarter, Half => Pruning::Half, Outliers => Pruning::Outliers }
 );
 words!(
     /// Metrics.

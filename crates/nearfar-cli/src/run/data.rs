@@ -174,7 +174,7 @@ fn options(args: &InputArgs) -> Outcome<LoadOptions> {
         columns: args.columns.clone(),
         header: (args.header || args.no_header).then_some(args.header),
         delimiter: args.delimiter.as_ref().map(|delimiter| delimiter.0),
-        ..LoadOptions::default()
+        max_bytes: args.max_bytes.as_ref().map(|size| size.bytes),
     })
 }
 
@@ -195,12 +195,15 @@ fn from_stdin(options: &LoadOptions) -> Outcome<Table> {
 
 /// The format that the first bytes show; text when they show none.
 fn guess(bytes: &[u8]) -> Format {
-    let starts: [(&[u8], Format); 5] = [
+    let starts: [(&[u8], Format); 7] = [
         (b"\x93NUMPY", Format::Npy),
         (b"PK", Format::Npz),
         (b"MATLAB", Format::Mat),
         (b"PAR1", Format::Parquet),
         (b"ARROW1", Format::Arrow),
+        // A stream of Arrow messages; and HDF5, of which the MATLAB reader says what to do.
+        (b"\xff\xff\xff\xff", Format::Arrow),
+        (b"\x89HDF", Format::Mat),
     ];
     starts.iter().find(|(start, _)| bytes.starts_with(start)).map_or(Format::Text, |(_, format)| *format)
 }

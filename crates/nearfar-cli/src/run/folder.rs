@@ -15,6 +15,27 @@ use crate::exit::{Failure, Outcome};
 use crate::flags::GraphKind;
 use crate::output::{LabelFormat, write_file, write_labels};
 
+/// The values of one iteration in the trace.
+const TRACED: [&str; 10] = [
+    "loss",
+    "fit",
+    "dissimilarity",
+    "overlap",
+    "density",
+    "orthogonality",
+    "penalty",
+    "change_v",
+    "change_w",
+    "change_p",
+];
+
+/// As [`TRACED`] names them.
+fn traced(row: &TraceRow) -> [f64; 10] {
+    let TraceRow { fit, dissimilarity, overlap, density, orthogonality, penalty, change: [v, w, p], .. } =
+        *row;
+    [row.loss(), fit, dissimilarity, overlap, density, orthogonality, penalty, v, w, p]
+}
+
 /// A folder that is made when the first file goes into it.
 pub(crate) struct Folder {
     path: PathBuf,
@@ -55,25 +76,24 @@ impl Folder {
         self.put(name, |mut out| write_npy(&mut out, &[n, values.len() / n], values))
     }
 
-    fn put_trace<'a>(&self, rows: impl Iterator<Item = (usize, &'a TraceRow)>) -> Outcome {
+    /// The trace as CSV and as JSON.
+    fn put_trace<'a>(&self, rows: impl Iterator<Item = (usize, &'a TraceRow)> + Clone) -> Outcome {
         self.put("trace.csv", |out| {
-            writeln!(
-                out,
-                "member,iteration,loss,fit,dissimilarity,overlap,density,orthogonality,change_v,change_w,change_p"
-            )?;
-            for (member, row) in rows {
-                let TraceRow { iteration, fit, dissimilarity, overlap, density, orthogonality, change } = row;
-                writeln!(
-                    out,
-                    "{member},{iteration},{},{fit},{dissimilarity},{overlap},{density},{orthogonality},{},{},{}",
-                    row.loss(),
-                    change[0],
-                    change[1],
-                    change[2]
-                )?;
+            writeln!(out, "member,iteration,{}", TRACED.join(","))?;
+            for (member, row) in rows.clone() {
+                let values = traced(row).map(|value| value.to_string());
+                writeln!(out, "{member},{},{}", row.iteration, values.join(","))?;
             }
             Ok(())
-        })
+        })?;
+        let objects: Vec<serde_json::Value> = rows
+            .map(|(member, row)| {
+                let mut object = serde_json::json!({ "member": member, "iteration": row.iteration });
+                TRACED.iter().zip(traced(row)).for_each(|(name, value)| object[*name] = value.into());
+                object
+            })
+            .collect();
+        self.put_json("trace.json", &objects)
     }
 
     /// Everything of a finished run; the summary last, so that its presence means the rest is there.
@@ -87,11 +107,13 @@ impl Folder {
         let n = model.n_samples();
         self.put("settings.toml", |out| out.write_all(settings.as_bytes()))?;
         self.put("labels.csv", |out| write_labels(out, &model.labels, ids, LabelFormat::Csv))?;
-        self.put("weights.csv", |out| {
-            writeln!(out, "rank,near,far")?;
-            let weights = model.near_weights.iter().zip(&model.far_weights).enumerate();
-            weights.into_iter().try_for_each(|(rank, (near, far))| writeln!(out, "{rank},{near},{far}"))
-        })?;
+        if !model.near_weights.is_empty() {
+            self.put("weights.csv", |out| {
+                writeln!(out, "rank,near,far")?;
+                let weights = model.near_weights.iter().zip(&model.far_weights).enumerate();
+                weights.into_iter().try_for_each(|(rank, (near, far))| writeln!(out, "{rank},{near},{far}"))
+            })?;
+        }
         if let Some(best) = model.best_member() {
             let factor = &best.factor;
             let by_rows: Vec<f64> =
@@ -140,11 +162,16 @@ fn without_traces(model: &Model) -> serde_json::Value {
 pub(crate) fn export_graph(model: &Model, kind: GraphKind, path: &Path) -> Outcome {
     let n = model.n_samples();
     let rows = match kind {
-        _ if model.near_weights.len() != n || model.members.is_empty() => SparseRows::default(),
+        _ if model.members.is_empty() => SparseRows::default(),
         GraphKind::S => model.similarity(),
         GraphKind::D => model.dissimilarity(),
         GraphKind::Z => {
-            let full = model.augmented();
+            let full = model.augmented().ok_or_else(|| {
+                Failure::wrong(format!(
+                    "{} makes no Z; export s, the graph it factors",
+                    model.params.method.kind()
+                ))
+            })?;
             return write_file(path, |out| {
                 writeln!(out, "i,j,z")?;
                 for i in 0..n {

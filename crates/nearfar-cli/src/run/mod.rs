@@ -2,6 +2,7 @@
 
 pub(crate) mod data;
 pub(crate) mod folder;
+pub(crate) mod method;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 pub(crate) mod scale;

@@ -17,6 +17,9 @@ pub(crate) fn save(model: &Model, ids: Option<&[String]>, put: impl Fn(&str, &[u
     }
     labels.push(("label", integers(model.labels.iter().copied())));
     put("labels.parquet", &table(labels)?)?;
+    if model.near_weights.is_empty() {
+        return put_trace(model, put);
+    }
     put(
         "weights.parquet",
         &table(vec![
@@ -25,6 +28,10 @@ pub(crate) fn save(model: &Model, ids: Option<&[String]>, put: impl Fn(&str, &[u
             ("far", floats(model.far_weights.iter().copied())),
         ])?,
     )?;
+    put_trace(model, put)
+}
+
+fn put_trace(model: &Model, put: impl Fn(&str, &[u8]) -> Outcome) -> Outcome {
     let rows = || {
         let members = model.members.iter().enumerate();
         members.flat_map(|(at, member)| member.last_loop().trace.iter().map(move |row| (at, row)))
@@ -40,6 +47,7 @@ pub(crate) fn save(model: &Model, ids: Option<&[String]>, put: impl Fn(&str, &[u
             ("overlap", floats(rows().map(|(_, row)| row.overlap))),
             ("density", floats(rows().map(|(_, row)| row.density))),
             ("orthogonality", floats(rows().map(|(_, row)| row.orthogonality))),
+            ("penalty", floats(rows().map(|(_, row)| row.penalty))),
             ("change_v", floats(rows().map(|(_, row)| row.change[0]))),
             ("change_w", floats(rows().map(|(_, row)| row.change[1]))),
             ("change_p", floats(rows().map(|(_, row)| row.change[2]))),

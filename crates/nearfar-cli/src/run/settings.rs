@@ -4,13 +4,14 @@ use std::path::Path;
 
 use clap::{Args, Command};
 use nearfar::Params;
-use nearfar::learn::Reseed;
 use nearfar::learn::lsdg::{Alpha, Density};
+use nearfar::learn::{MethodKind, MethodParams, Reseed};
 use toml::{Table, Value};
 
 use crate::exit::{Failure, Outcome};
 use crate::flags::{
-    ClusterArgs, LearnArgs, MethodName, MetricName, PrecisionName, PresetName, Prune, StartName,
+    ClusterArgs, GraphKindName, LearnArgs, MethodName, MetricName, PrecisionName, PresetName, Prune,
+    RegularizerName, StartName,
 };
 
 /// Keys that a preset decides.
@@ -105,7 +106,13 @@ pub(crate) fn params(learn: &LearnArgs) -> Outcome<Params> {
     let clusters = learn.clusters.ok_or_else(|| {
         Failure::wrong("how many clusters? Say it with -k, as in `nearfar cluster data.csv -k 3`")
     })?;
-    let mut params = Params::preset(clusters, learn.preset.map(PresetName::value).unwrap_or_default());
+    let method = learn.method.map_or(MethodKind::Lsdg, MethodName::value);
+    let mut params = if method == MethodKind::Lsdg {
+        Params::preset(clusters, learn.preset.map(PresetName::value).unwrap_or_default())
+    } else {
+        Params::of(clusters, super::method::params(method, learn)?)
+    };
+    super::method::check_flags(method, learn)?;
     let lsdg = &mut params.lsdg;
     let (Alpha::Absolute(mut alpha) | Alpha::Relative(mut alpha)) = lsdg.alpha;
     alpha = learn.alpha.unwrap_or(alpha);
@@ -114,18 +121,26 @@ pub(crate) fn params(learn: &LearnArgs) -> Outcome<Params> {
     lsdg.alpha = if relative { Alpha::Relative(alpha) } else { Alpha::Absolute(alpha) };
     lsdg.beta = learn.beta.unwrap_or(lsdg.beta);
     lsdg.density = density(learn, lsdg.density)?;
+    if method == MethodKind::Lsdg {
+        lsdg.solver = super::method::factor_solver(learn, lsdg.solver)?;
+        lsdg.regularizer = learn.regularizer.map_or(lsdg.regularizer, RegularizerName::value);
+    }
+    params.graph.kind = learn.graph_kind.map_or(params.graph.kind, GraphKindName::value);
+    params.graph.neighbors = learn.graph_neighbors;
     lsdg.dissimilarity &= !learn.no_dissimilarity;
     lsdg.orthogonality &= !learn.no_orthogonality;
     if learn.reseed {
         lsdg.reseed = Reseed::WorstFitted;
     }
-    params.method = learn.method.map_or(params.method, MethodName::value);
     params.starts = learn.starts.unwrap_or(params.starts);
     params.start = learn.start.map_or(params.start, StartName::value);
     params.pruning = learn.prune.map_or(params.pruning, Prune::value);
     params.stop.max_iter = learn.max_iter.unwrap_or(params.stop.max_iter);
     if let Some(tolerance) = learn.tol {
-        (params.stop.loss_tolerance, params.stop.change_tolerance) = (tolerance, tolerance);
+        params.stop.loss_tolerance = tolerance;
+        if params.stop.change_tolerance >= 0.0 {
+            params.stop.change_tolerance = tolerance; // negative: the method stops by its loss alone
+        }
     }
     params.seed = learn.seed.unwrap_or(params.seed);
     params.threads = learn.threads;
@@ -164,24 +179,16 @@ pub(crate) fn resolved(args: &ClusterArgs, params: &Params) -> String {
         full.input.truth = absolute(truth).or(full.input.truth);
     }
     let learn = &mut full.learn;
-    learn.preset = PresetName::of(params.preset);
-    learn.method = MethodName::of(params.method);
-    (learn.relative_alpha, learn.absolute_alpha, learn.alpha) = match params.lsdg.alpha {
-        Alpha::Relative(alpha) => (true, false, Some(alpha)),
-        Alpha::Absolute(alpha) => (false, true, Some(alpha)),
-    };
-    learn.beta = Some(params.lsdg.beta);
-    (learn.neighbors, learn.mu, learn.eta) = match params.lsdg.density {
-        Density::Neighbors(neighbors) => (Some(neighbors), None, None),
-        Density::Mu { mu, eta } => (None, Some(mu), eta),
-    };
+    learn.method = MethodName::of(params.method.kind());
     learn.starts = Some(params.starts);
-    learn.start = StartName::of(params.start);
-    learn.prune = Prune::of(params.pruning);
     learn.max_iter = Some(params.stop.max_iter);
     learn.tol = Some(params.stop.loss_tolerance);
     learn.seed = Some(params.seed);
-    learn.precision = PrecisionName::of(params.precision);
+    if params.method == MethodParams::Lsdg {
+        resolve_lsdg(learn, params);
+    } else {
+        super::method::resolve(learn, params);
+    }
     full.input.input_kind.get_or_insert_default();
     full.input.scale.get_or_insert_default();
     full.input.metric = full.input.metric.or(MetricName::of(nearfar::Metric::default()));
@@ -194,4 +201,20 @@ pub(crate) fn resolved(args: &ClusterArgs, params: &Params) -> String {
         "# Settings of a run of nearfar {}; run it again with: nearfar cluster --config settings.toml\n{table}",
         env!("CARGO_PKG_VERSION")
     )
+}
+
+fn resolve_lsdg(learn: &mut LearnArgs, params: &Params) {
+    learn.preset = PresetName::of(params.preset);
+    (learn.relative_alpha, learn.absolute_alpha, learn.alpha) = match params.lsdg.alpha {
+        Alpha::Relative(alpha) => (true, false, Some(alpha)),
+        Alpha::Absolute(alpha) => (false, true, Some(alpha)),
+    };
+    learn.beta = Some(params.lsdg.beta);
+    (learn.neighbors, learn.mu, learn.eta) = match params.lsdg.density {
+        Density::Neighbors(neighbors) => (Some(neighbors), None, None),
+        Density::Mu { mu, eta } => (None, Some(mu), eta),
+    };
+    learn.start = StartName::of(params.start);
+    learn.prune = Prune::of(params.pruning);
+    learn.precision = PrecisionName::of(params.precision);
 }

@@ -77,7 +77,9 @@ impl Summary {
     pub(crate) fn new(data: &Data, model: &Model, total: f64) -> Self {
         let truth = data.table.truth.as_ref();
         let loops = || model.members.iter().map(nearfar::consensus::Member::last_loop);
-        let settled = |reason| matches!(reason, StopReason::LossSettled | StopReason::VariablesSettled);
+        let settled = |reason| {
+            matches!(reason, StopReason::LossSettled | StopReason::VariablesSettled | StopReason::Stationary)
+        };
         let (near_ranks, far_ranks) = model.active_ranks();
         let mut seconds = vec![Stage { stage: "load", seconds: data.seconds }];
         seconds.extend(
@@ -235,11 +237,25 @@ fn describe(params: &Params) -> String {
         Alpha::Relative(share) => format!("{share} of the leading eigenvalue"),
     };
     let preset = format!("{:?}", params.preset).to_lowercase();
-    let method = format!("{:?}", params.method).to_lowercase();
+    let method = params.method.kind();
+    if method != nearfar::learn::MethodKind::Lsdg {
+        return describe_other(params);
+    }
     let (starts, beta, seed) = (params.starts, params.lsdg.beta, params.seed);
     format!(
         "preset {preset}, method {method}, starts {starts}, {density}, alpha {alpha}, beta {beta}, seed {seed}"
     )
+}
+
+/// The settings of a method other than LSDG, as they stand in the JSON.
+fn describe_other(params: &Params) -> String {
+    let mut words = vec![format!("method {}", params.method.kind())];
+    let value = serde_json::to_value(params.method).unwrap_or_default();
+    let own = value.as_object().into_iter().flatten().filter(|(key, _)| *key != "name");
+    words.extend(own.map(|(key, value)| format!("{key} {}", value.to_string().trim_matches('"'))));
+    let (starts, tol, seed) = (params.starts, params.stop.loss_tolerance, params.seed);
+    words.push(format!("starts {starts}, tol {tol}, seed {seed}"));
+    words.join(", ")
 }
 
 fn members(model: &Model) {

@@ -6,6 +6,7 @@
 mod sparse;
 
 pub use sparse::SparseGraph;
+pub(crate) use sparse::{to_columns, to_rows};
 
 use crate::error::{ParamError, Result};
 use crate::neighbors::Input;
@@ -92,7 +93,7 @@ fn ncut(near: &Nearest) -> SparseGraph {
         entries.push((j as u32, i as u32, affinity));
     }
     // Both ends may list each other: the same affinity, once.
-    let mut graph = SparseGraph::from_entries(n, entries, |a, b| a.max(b));
+    let mut graph = SparseGraph::from_entries(n, entries, f64::max);
     let roots: Vec<f64> = graph.row_sums().iter().map(|d| d.max(1e-12).sqrt()).collect();
     graph.scale_entries(|i, j, value| value / (roots[i] * roots[j]));
     graph

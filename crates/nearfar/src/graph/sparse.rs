@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::error::{DataError, Result};
 use crate::math::factor::Factor;
 use crate::slices::{Graph, SparseRows};
 use crate::spectral::eigen::Operator;
@@ -15,7 +16,11 @@ pub struct SparseGraph(SparseRows);
 
 impl SparseGraph {
     /// From (row, column, value), in any order; entries at one place are merged. Give both triangles.
-    pub(crate) fn from_entries(n: usize, mut entries: Vec<(u32, u32, f64)>, merge: impl Fn(f64, f64) -> f64) -> Self {
+    pub(crate) fn from_entries(
+        n: usize,
+        mut entries: Vec<(u32, u32, f64)>,
+        merge: impl Fn(f64, f64) -> f64,
+    ) -> Self {
         // Stable, so that merging a sum always happens in the same order.
         entries.par_sort_by_key(|(i, j, _)| (*i, *j));
         let mut rows = SparseRows { starts: vec![0; n + 1], ..SparseRows::default() };
@@ -35,6 +40,51 @@ impl SparseGraph {
             rows.starts[i + 1] += rows.starts[i];
         }
         Self(rows)
+    }
+
+    /// From (row, column, value) of a symmetric matrix, both triangles, in any order; what shares a place is added up.
+    ///
+    /// ```
+    /// use nearfar::graph::SparseGraph;
+    /// let path = [(0, 1, 0.5), (1, 0, 0.5), (1, 2, 2.0), (2, 1, 2.0)];
+    /// assert_eq!(SparseGraph::from_edges(3, path)?.n_entries(), 4);
+    /// assert!(SparseGraph::from_edges(3, [(0, 1, 0.5)]).is_err());
+    /// # Ok::<(), nearfar::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Names the first entry that lies outside, is negative or not finite, or has no equal in the other triangle.
+    pub fn from_edges(n: usize, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Result<Self> {
+        let wrong = |row, column, value, rule: &str| DataError::Precomputed {
+            what: "graph",
+            row,
+            column,
+            value,
+            rule: rule.into(),
+        };
+        let mut entries = Vec::new();
+        for (i, j, value) in edges {
+            if i >= n || j >= n || u32::try_from(n).is_err() {
+                return Err(wrong(i, j, value, "rows and columns must be below the number of samples").into());
+            }
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(wrong(i, j, value, "weights must be finite and 0 or more").into());
+            }
+            if value > 0.0 {
+                entries.push((i as u32, j as u32, value));
+            }
+        }
+        let graph = Self::from_entries(n, entries, |a, b| a + b);
+        for i in 0..n {
+            let (places, values) = graph.row(i);
+            for (j, value) in places.iter().zip(values) {
+                let j = *j as usize;
+                if graph.get(j, i) != *value {
+                    return Err(wrong(i, j, *value, "both triangles must hold the same weight").into());
+                }
+            }
+        }
+        Ok(graph)
     }
 
     /// Rows, columns and values.

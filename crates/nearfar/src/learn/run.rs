@@ -21,6 +21,11 @@ pub trait Method {
     /// The factor as it stands.
     fn factor(&self) -> &Factor;
 
+    /// Whether the state passes the method's own test of an optimum.
+    fn stationary(&self) -> bool {
+        false
+    }
+
     /// Whether a rising loss ends the run.
     fn increase_stops(&self) -> bool {
         false
@@ -58,6 +63,10 @@ pub fn run(method: &mut dyn Method, rule: &StopRule, member: usize, observer: &d
         let norm = method.factor().norm2().sqrt();
         if !(norm > ZERO_FACTOR) {
             reason = StopReason::Collapsed;
+            break;
+        }
+        if method.stationary() {
+            reason = StopReason::Stationary;
             break;
         }
         if let Some(settled) = rule.settled(&trace, method.increase_stops()) {

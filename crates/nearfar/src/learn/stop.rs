@@ -22,6 +22,13 @@ impl Default for StopRule {
 }
 
 impl StopRule {
+    /// The rule of the compared methods: the loss alone, to a tenth of the paper's tolerance. Stopping early costs
+    /// multiplicative updates more than column steps; one rule for all makes the comparison fair.
+    #[must_use]
+    pub fn of_family() -> Self {
+        Self { max_iter: 1000, loss_tolerance: 1e-5, change_tolerance: -1.0 }
+    }
+
     /// Judge the ranges. A negative tolerance switches that test off.
     ///
     /// # Errors
@@ -55,6 +62,8 @@ pub enum StopReason {
     LossSettled,
     /// V, w and p no longer change.
     VariablesSettled,
+    /// The gradient vanished, by the method's own test.
+    Stationary,
     /// The iterations ran out.
     MaxIterations,
     /// V became zero.
@@ -68,6 +77,7 @@ impl std::fmt::Display for StopReason {
         f.write_str(match self {
             Self::LossSettled => "the loss settled",
             Self::VariablesSettled => "the variables settled",
+            Self::Stationary => "the gradient vanished",
             Self::MaxIterations => "the iterations ran out",
             Self::Collapsed => "the factor became zero",
             Self::Cancelled => "cancelled",

@@ -17,6 +17,8 @@ pub struct TraceRow {
     pub density: f64,
     /// −α Σ_j R(v_j).
     pub orthogonality: f64,
+    /// What a method of the family adds to its fit: its regulariser, or the price of U ≠ V.
+    pub penalty: f64,
     /// ‖V − V_before‖ / ‖V_before‖, and so for w and p.
     pub change: [f64; 3],
 }
@@ -24,7 +26,7 @@ pub struct TraceRow {
 impl TraceRow {
     /// The loss: all terms together.
     pub fn loss(&self) -> f64 {
-        self.fit + self.dissimilarity + self.overlap + self.density + self.orthogonality
+        self.fit + self.dissimilarity + self.overlap + self.density + self.orthogonality + self.penalty
     }
 
     /// A row with the first term only.
@@ -36,6 +38,7 @@ impl TraceRow {
             overlap: 0.0,
             density: 0.0,
             orthogonality: 0.0,
+            penalty: 0.0,
             change: [0.0; 3],
         }
     }

@@ -1,5 +1,7 @@
 //! Arrays as files hold them: a shape and typed values in C order.
 
+use super::buffer::{Buffer, Real};
+
 /// Values of one array, in the type they are stored in.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -23,9 +25,9 @@ pub enum NpyData {
     /// 64-bit unsigned.
     U64(Vec<u64>),
     /// Single precision; half precision is widened to it.
-    F32(Vec<f32>),
+    F32(Buffer<f32>),
     /// Double precision.
-    F64(Vec<f64>),
+    F64(Buffer<f64>),
 }
 
 /// Run `$body` with `$values` bound to the vector, whatever its type.
@@ -78,7 +80,7 @@ impl NpyData {
     /// Every value as f64; 64-bit integers beyond 2⁵³ are rounded.
     pub fn to_f64(&self) -> Vec<f64> {
         match self {
-            Self::F64(values) => values.clone(),
+            Self::F64(values) => values.to_vec(),
             Self::F32(values) => values.iter().map(|&v| f64::from(v)).collect(),
             Self::I64(values) => values.iter().map(|&v| v as f64).collect(),
             Self::U64(values) => values.iter().map(|&v| v as f64).collect(),
@@ -95,17 +97,17 @@ impl NpyData {
     /// Values written one after the other by columns (Fortran order), put in C order.
     pub(crate) fn by_rows(self, shape: &[usize]) -> Self {
         match self {
-            Self::Bool(values) => Self::Bool(by_rows(values, shape)),
-            Self::I8(values) => Self::I8(by_rows(values, shape)),
-            Self::I16(values) => Self::I16(by_rows(values, shape)),
-            Self::I32(values) => Self::I32(by_rows(values, shape)),
-            Self::I64(values) => Self::I64(by_rows(values, shape)),
-            Self::U8(values) => Self::U8(by_rows(values, shape)),
-            Self::U16(values) => Self::U16(by_rows(values, shape)),
-            Self::U32(values) => Self::U32(by_rows(values, shape)),
-            Self::U64(values) => Self::U64(by_rows(values, shape)),
-            Self::F32(values) => Self::F32(by_rows(values, shape)),
-            Self::F64(values) => Self::F64(by_rows(values, shape)),
+            Self::Bool(values) => Self::Bool(by_rows(&values, shape)),
+            Self::I8(values) => Self::I8(by_rows(&values, shape)),
+            Self::I16(values) => Self::I16(by_rows(&values, shape)),
+            Self::I32(values) => Self::I32(by_rows(&values, shape)),
+            Self::I64(values) => Self::I64(by_rows(&values, shape)),
+            Self::U8(values) => Self::U8(by_rows(&values, shape)),
+            Self::U16(values) => Self::U16(by_rows(&values, shape)),
+            Self::U32(values) => Self::U32(by_rows(&values, shape)),
+            Self::U64(values) => Self::U64(by_rows(&values, shape)),
+            Self::F32(values) => Self::F32(floats_by_rows(values, shape)),
+            Self::F64(values) => Self::F64(floats_by_rows(values, shape)),
         }
     }
 }
@@ -126,14 +128,24 @@ impl NpyArray {
     }
 }
 
+/// As [`by_rows`], and still known to be finite if it was.
+fn floats_by_rows<T: Real>(values: Buffer<T>, shape: &[usize]) -> Buffer<T> {
+    if shape.iter().filter(|&&length| length != 1).count() < 2 {
+        return values;
+    }
+    let finite = values.is_finite();
+    let turned = Buffer::from(by_rows(&values, shape));
+    if finite { turned.seen_finite() } else { turned }
+}
+
 /// From Fortran order to C order; `values` has exactly as many values as `shape` says.
-fn by_rows<T: Copy>(values: Vec<T>, shape: &[usize]) -> Vec<T> {
+fn by_rows<T: Copy>(values: &[T], shape: &[usize]) -> Vec<T> {
     // Axes of length 1 change nothing about the order.
     let axes: Vec<usize> = shape.iter().copied().filter(|&length| length != 1).collect();
     match axes[..] {
-        [] | [_] => values,
-        [n_rows, n_columns] => transpose(&values, n_rows, n_columns),
-        _ => permute(&values, &axes),
+        [] | [_] => values.to_vec(),
+        [n_rows, n_columns] => transpose(values, n_rows, n_columns),
+        _ => permute(values, &axes),
     }
 }
 
@@ -209,7 +221,7 @@ mod tests {
                 fortran[to] = at as u32;
             }
             let expected: Vec<u32> = (0..count as u32).collect();
-            assert_eq!(by_rows(fortran, &shape), expected, "{shape:?}");
+            assert_eq!(by_rows(&fortran, &shape), expected, "{shape:?}");
         }
     }
 }

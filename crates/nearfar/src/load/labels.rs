@@ -37,14 +37,7 @@ impl Labels {
 
     /// The classes an array of whole numbers holds; `None` when a value is not finite.
     pub(crate) fn from_array(array: &NpyArray, what: &str) -> Result<Self, LoadProblem> {
-        let axes = array.shape.iter().filter(|&&length| length != 1).count();
-        if axes > 1 {
-            let shape = super::array::shape_text(&array.shape);
-            return Err(LoadProblem::malformed(
-                what,
-                format!("classes need one number per sample, not {shape}"),
-            ));
-        }
+        Self::check_shape(&array.shape, what)?;
         let names = match &array.data {
             NpyData::F32(values) => number_names(values.iter().map(|&v| f64::from(v))),
             NpyData::F64(values) => number_names(values.iter().copied()),
@@ -58,6 +51,16 @@ impl Labels {
             value: value.to_string(),
         })?;
         Ok(Self::from_names(names.into_iter().map(Cow::Owned)))
+    }
+
+    /// Refuse an array that is not a line of classes.
+    pub(crate) fn check_shape(shape: &[usize], what: &str) -> Result<(), LoadProblem> {
+        if shape.iter().filter(|&&length| length != 1).count() > 1 {
+            let shape = super::array::shape_text(shape);
+            let found = format!("classes need one number per sample, not {shape}");
+            return Err(LoadProblem::malformed(what, found));
+        }
+        Ok(())
     }
 
     /// Number of samples.
@@ -132,9 +135,10 @@ mod tests {
     #[test]
     fn arrays_give_classes() {
         let array = |shape: &[usize], data| NpyArray { shape: shape.to_vec(), data };
-        let some = Labels::from_array(&array(&[3, 1], NpyData::F64(vec![2.0, 1.0, 2.0])), "gnd").unwrap();
+        let some =
+            Labels::from_array(&array(&[3, 1], NpyData::F64(vec![2.0, 1.0, 2.0].into())), "gnd").unwrap();
         assert_eq!((some.codes, some.names), (vec![1, 0, 1], vec!["1".to_owned(), "2".to_owned()]));
         assert!(Labels::from_array(&array(&[2, 2], NpyData::U8(vec![1; 4])), "gnd").is_err());
-        assert!(Labels::from_array(&array(&[1], NpyData::F64(vec![f64::NAN])), "gnd").is_err());
+        assert!(Labels::from_array(&array(&[1], NpyData::F64(vec![f64::NAN].into())), "gnd").is_err());
     }
 }

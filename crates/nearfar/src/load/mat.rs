@@ -242,7 +242,7 @@ fn dense(
     }
     let data = match class {
         6 if matches!(packed, NpyData::F64(_)) => packed,
-        6 => NpyData::F64(packed.to_f64()),
+        6 => NpyData::F64(packed.to_f64().into()),
         7 if matches!(packed, NpyData::F32(_)) => packed,
         7 => NpyData::F32(packed.to_f64().into_iter().map(|value| value as f32).collect()),
         _ => packed,
@@ -279,5 +279,5 @@ fn sparse(
             dense[row * n_columns + column] = value;
         }
     }
-    Ok(NpyArray { shape: shape.to_vec(), data: NpyData::F64(dense) })
+    Ok(NpyArray { shape: shape.to_vec(), data: NpyData::F64(dense.into()) })
 }

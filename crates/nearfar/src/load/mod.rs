@@ -12,6 +12,7 @@
 //! damage with an error that names the place.
 
 mod array;
+mod buffer;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod columns;
@@ -31,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 pub use array::{NpyArray, NpyData};
+pub use buffer::Buffer;
 pub use error::{Column, LoadError, LoadProblem, Place};
 pub use labels::Labels;
 pub use npy::{NpyElement, write_npy};
@@ -172,6 +174,11 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Table, LoadError> {
         let input = Input::open(path, options)?;
         let format = options.format.map_or_else(|| Format::of(path), Ok)?;
         match input {
+            #[cfg(feature = "parquet")]
+            Input::File(file, length) if format == Format::Parquet && length > 0 => {
+                let table = columnar::read_file(&file, length, options)?;
+                Ok(Table { source: format!("{format}, {}", table.source), ..table })
+            }
             Input::File(file, length) => read_table(BufReader::new(file), length, format, options),
             Input::Bytes(bytes) => read_bytes(bytes, format, options),
         }
@@ -192,8 +199,8 @@ pub fn load_bytes(
     finish(read_bytes(bytes, format, options), name, options)
 }
 
-/// Read labels: a text file of one per line (integers or words) or with one column of them, or an NPY, NPZ or
-/// MAT array of one dimension.
+/// Read labels: a text file of one per line (integers or words) or with one column of them, an NPY, NPZ or
+/// MAT array of one dimension, or a column of a Parquet or Arrow file.
 ///
 /// # Errors
 /// As [`load`].
@@ -208,19 +215,19 @@ pub fn load_labels(path: &Path) -> Result<Labels, LoadError> {
 /// As [`load`].
 pub fn load_labels_with(path: &Path, options: &LoadOptions) -> Result<Labels, LoadError> {
     let read = || {
-        let mut input = Input::open(path, options)?;
+        let input = Input::open(path, options)?;
         match options.format.map_or_else(|| Format::of(path), Ok)? {
-            format if format.is_text() => text::read_labels(input.bytes()?, options),
+            format if format.is_text() => text::read_labels(&input.bytes()?, options),
             Format::Npy => {
                 let bytes = input.bytes()?;
-                Labels::from_array(&npy::read(&mut &bytes[..], bytes.len() as u64)?, "labels")
+                npy::read_labels(&mut &bytes[..], bytes.len() as u64)
             }
-            Format::Npz => pick::npz_labels(input.bytes()?, options),
+            Format::Npz => pick::npz_labels(&input.bytes()?, options),
             Format::Mat => pick::mat_labels(&input.bytes()?, options),
-            other => Err(LoadProblem::Unsupported {
-                what: format!("a file of labels in the format {other}"),
-                advice: "save them as text with one label per line".to_owned(),
-            }),
+            #[cfg(feature = "parquet")]
+            format => columnar::read_labels(input.bytes()?, format, options),
+            #[cfg(not(feature = "parquet"))]
+            format => Err(left_out(format)),
         }
     };
     read().map_err(|problem| LoadError::new(path.display(), problem))
@@ -269,26 +276,27 @@ impl Input {
         Ok(Self::Bytes(bytes))
     }
 
-    fn bytes(&mut self) -> Result<Vec<u8>, LoadProblem> {
+    fn bytes(self) -> Result<Buffer<u8>, LoadProblem> {
         match self {
-            Self::File(file, length) => read_all(file, *length),
-            Self::Bytes(bytes) => Ok(std::mem::take(bytes)),
+            Self::File(mut file, length) => read_all(&mut file, length),
+            Self::Bytes(bytes) => Ok(bytes.into()),
         }
     }
 }
 
 /// All bytes of a reader that should have `length`.
-fn read_all(reader: &mut impl Read, length: u64) -> Result<Vec<u8>, LoadProblem> {
-    let mut bytes = Vec::new();
-    let out_of_memory = |_| LoadProblem::TooLarge {
-        what: "the file".to_owned(),
-        bytes: length,
-        limit: 0,
-        advice: "there is not enough memory",
-    };
-    // One more, so that reading to the end sees it without growing.
-    bytes.try_reserve_exact((length as usize).saturating_add(1)).map_err(out_of_memory)?;
-    reader.take(length).read_to_end(&mut bytes).map_err(LoadProblem::Unreadable)?;
+fn read_all(reader: &mut impl Read, length: u64) -> Result<Buffer<u8>, LoadProblem> {
+    let mut bytes = Buffer::zeros(usize::try_from(length).unwrap_or(usize::MAX))?;
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match reader.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(more) => filled += more,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(LoadProblem::Unreadable(error)),
+        }
+    }
+    bytes.truncate(filled);
     Ok(bytes)
 }
 
@@ -296,7 +304,7 @@ fn read_bytes(bytes: Vec<u8>, format: Format, options: &LoadOptions) -> Result<T
     Unpacked::new(u64::MAX, options.max_bytes).add(bytes.len() as u64, || "the data".to_owned())?;
     let length = bytes.len() as u64;
     if format.is_text() && length > 0 {
-        return text::read(bytes, format, options);
+        return text::read(&bytes, format, options);
     }
     read_table(Cursor::new(bytes), length, format, options)
 }
@@ -312,7 +320,7 @@ fn read_table<R: Read + Seek>(
     }
     let mut table = match format {
         Format::Csv | Format::Tsv | Format::Text => {
-            return text::read(read_all(&mut reader, length)?, format, options);
+            return text::read(&read_all(&mut reader, length)?, format, options);
         }
         Format::Npy => Table::from_array(npy::read(&mut reader, length)?, None, options, false)?,
         Format::Npz => pick::npz_table(reader, length, options)?,
@@ -321,14 +329,19 @@ fn read_table<R: Read + Seek>(
         Format::Parquet | Format::Arrow => columnar::read(read_all(&mut reader, length)?, format, options)?,
         #[cfg(not(feature = "parquet"))]
         Format::Parquet | Format::Arrow => {
-            return Err(LoadProblem::Unsupported {
-                what: format!("the format {format}, which this build leaves out,"),
-                advice: "build with the feature \"parquet\", or convert the file to CSV or NPY".to_owned(),
-            });
+            return Err(left_out(format));
         }
     };
     table.source = format!("{format}, {}", table.source);
     Ok(table)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn left_out(format: Format) -> LoadProblem {
+    LoadProblem::Unsupported {
+        what: format!("the format {format}, which this build leaves out,"),
+        advice: "build with the feature \"parquet\", or convert the file to CSV or NPY".to_owned(),
+    }
 }
 
 #[cfg(test)]

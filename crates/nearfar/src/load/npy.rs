@@ -3,15 +3,20 @@
 //! The header is a Python dictionary in text; its claims are compared with the bytes there are before
 //! anything is allocated. There is no checksum in the format.
 
+use std::borrow::Cow;
 use std::io::{Read, Write};
 
 use super::array::{NpyArray, NpyData, shape_text};
+use super::buffer::{Buffer, Real};
 use super::error::{LoadProblem, shorten};
+use super::labels::Labels;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// NumPy's own limit on the header.
 const MOST_HEADER: usize = 10_000;
 const MOST_AXES: usize = 64;
+/// Letters of one text; more is no name of a class.
+const MOST_LETTERS: usize = 100_000;
 /// Bytes decoded at a time.
 const CHUNK: usize = 1 << 18;
 
@@ -35,6 +40,12 @@ pub(crate) enum Dtype {
         width: usize,
         big_endian: bool,
     },
+    /// Text of a fixed number of letters: one byte each (`|S`) or four (`<U`).
+    Text {
+        letters: usize,
+        wide: bool,
+        big_endian: bool,
+    },
     /// Not read; named as people know it.
     Other(String),
 }
@@ -51,9 +62,15 @@ impl Dtype {
             | [kind @ b'f', width @ (b'2' | b'4' | b'8')] => {
                 Self::Number { kind: *kind, width: usize::from(width - b'0'), big_endian }
             }
+            [kind @ (b'S' | b'U' | b'a'), letters @ ..] => {
+                let letters = str::from_utf8(letters).ok().and_then(|letters| letters.parse().ok());
+                match letters.filter(|letters| (1..=MOST_LETTERS).contains(letters)) {
+                    Some(letters) => Self::Text { letters, wide: *kind == b'U', big_endian },
+                    None => Self::Other("string".to_owned()),
+                }
+            }
             [b'O', ..] => Self::Other("object".to_owned()),
             [b'c', ..] => Self::Other("complex".to_owned()),
-            [b'S' | b'U' | b'a', ..] => Self::Other("string".to_owned()),
             [b'M' | b'm', ..] => Self::Other("date and time".to_owned()),
             [b'V', ..] => Self::Other("raw bytes".to_owned()),
             _ => Self::Other(shorten(descr)),
@@ -72,6 +89,7 @@ impl Dtype {
                 };
                 format!("{word}{}", 8 * width)
             }
+            Self::Text { .. } => "string".to_owned(),
             Self::Other(name) => name.clone(),
         }
     }
@@ -79,6 +97,7 @@ impl Dtype {
     fn width(&self) -> usize {
         match self {
             Self::Number { width, .. } => *width,
+            Self::Text { letters, wide, .. } => letters * if *wide { 4 } else { 1 },
             Self::Other(_) => 1,
         }
     }
@@ -123,8 +142,8 @@ impl NpyHeader {
         format!("{} {}", shape_text(&self.shape), self.dtype.name())
     }
 
-    /// Read the values that follow. `reserve` at once only when the bytes are known to be there.
-    pub(crate) fn values(&self, reader: &mut impl Read, reserve: bool) -> Result<NpyArray, LoadProblem> {
+    /// Read the values that follow. The claim has been compared with the file; memory is touched as values come.
+    pub(crate) fn values(&self, reader: &mut impl Read) -> Result<NpyArray, LoadProblem> {
         let Dtype::Number { kind, width, big_endian } = self.dtype else {
             return Err(LoadProblem::Unsupported {
                 what: format!("an array of type {}", self.dtype.name()),
@@ -136,14 +155,14 @@ impl NpyHeader {
         macro_rules! decode {
             ($variant:ident, $type:ty) => {
                 NpyData::$variant(if big_endian {
-                    decode(reader, count, reserve, <$type>::from_be_bytes)?
+                    decode(reader, count, <$type>::from_be_bytes)?
                 } else {
-                    decode(reader, count, reserve, <$type>::from_le_bytes)?
+                    decode(reader, count, <$type>::from_le_bytes)?
                 })
             };
         }
         let data = match (kind, width) {
-            (b'b', _) => NpyData::Bool(decode(reader, count, reserve, |[byte]: [u8; 1]| byte != 0)?),
+            (b'b', _) => NpyData::Bool(decode(reader, count, |[byte]: [u8; 1]| byte != 0)?),
             (b'i', 1) => decode!(I8, i8),
             (b'i', 2) => decode!(I16, i16),
             (b'i', 4) => decode!(I32, i32),
@@ -152,24 +171,57 @@ impl NpyHeader {
             (b'u', 2) => decode!(U16, u16),
             (b'u', 4) => decode!(U32, u32),
             (b'u', _) => decode!(U64, u64),
-            (_, 2) => NpyData::F32(if big_endian {
-                decode(reader, count, reserve, |half| widen(u16::from_be_bytes(half)))?
+            (_, 2) => NpyData::F32(Buffer::from(if big_endian {
+                decode(reader, count, |half| widen(u16::from_be_bytes(half)))?
             } else {
-                decode(reader, count, reserve, |half| widen(u16::from_le_bytes(half)))?
-            }),
-            (_, 4) => decode!(F32, f32),
-            _ => decode!(F64, f64),
+                decode(reader, count, |half| widen(u16::from_le_bytes(half)))?
+            })),
+            (_, 4) => NpyData::F32(floats(reader, count, big_endian)?),
+            _ => NpyData::F64(floats(reader, count, big_endian)?),
         };
         let data = if self.fortran_order { data.by_rows(&self.shape) } else { data };
         Ok(NpyArray { shape: self.shape.clone(), data })
     }
 }
 
+impl NpyHeader {
+    /// Read the values that follow as classes: numbers or texts, one per sample.
+    pub(crate) fn labels(&self, reader: &mut impl Read, what: &str) -> Result<Labels, LoadProblem> {
+        let Dtype::Text { letters, wide, big_endian } = self.dtype else {
+            return Labels::from_array(&self.values(reader)?, what);
+        };
+        Labels::check_shape(&self.shape, what)?;
+        let mut cell = vec![0; letters * if wide { 4 } else { 1 }];
+        let mut names = Vec::new();
+        for _ in 0..self.count {
+            reader.read_exact(&mut cell).map_err(of_values)?;
+            let name =
+                if wide { wide_text(&cell, big_endian) } else { String::from_utf8_lossy(&cell).into() };
+            names.push(Cow::Owned(name.trim_end_matches('\0').to_owned()));
+        }
+        Ok(Labels::from_names(names))
+    }
+}
+
+/// Text of four bytes per letter; what is no letter becomes the mark for that.
+fn wide_text(cell: &[u8], big_endian: bool) -> String {
+    let read = if big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+    let letters = cell.as_chunks::<4>().0.iter().map(|&bytes| read(bytes));
+    letters.map(|letter| char::from_u32(letter).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
+/// Read an NPY file of `length` bytes as classes.
+pub(crate) fn read_labels(reader: &mut impl Read, length: u64) -> Result<Labels, LoadProblem> {
+    let header = NpyHeader::read(reader)?;
+    check_claim(&header, length, "the file")?;
+    header.labels(reader, "labels")
+}
+
 /// Read a whole NPY file of `length` bytes.
 pub(crate) fn read(reader: &mut impl Read, length: u64) -> Result<NpyArray, LoadProblem> {
     let header = NpyHeader::read(reader)?;
     check_claim(&header, length, "the file")?;
-    header.values(reader, true)
+    header.values(reader)
 }
 
 /// Refuse a header that claims more bytes than there are.
@@ -189,18 +241,29 @@ pub(crate) fn check_claim(header: &NpyHeader, length: u64, whole: &str) -> Resul
     Ok(())
 }
 
+/// Floating-point values, straight to where they stay.
+fn floats<T: Real>(reader: &mut impl Read, count: usize, big_endian: bool) -> Result<Buffer<T>, LoadProblem> {
+    let mut values = Buffer::zeros(count)?;
+    let swap = big_endian != cfg!(target_endian = "big");
+    values.read(reader, swap).map_err(of_values)?;
+    Ok(values)
+}
+
+fn of_values(error: std::io::Error) -> LoadProblem {
+    LoadProblem::from_io(error, "values of the array")
+}
+
+/// Other values, a chunk at a time.
 fn decode<const N: usize, T>(
     reader: &mut impl Read,
     count: usize,
-    reserve: bool,
     value: impl Fn([u8; N]) -> T,
 ) -> Result<Vec<T>, LoadProblem> {
     let per_chunk = CHUNK / N;
     let mut values = Vec::new();
-    let first = if reserve { count } else { count.min(per_chunk) };
-    values.try_reserve_exact(first).map_err(|_| LoadProblem::TooLarge {
+    values.try_reserve_exact(count).map_err(|_| LoadProblem::TooLarge {
         what: "the array".to_owned(),
-        bytes: (first * N) as u64,
+        bytes: (count * N) as u64,
         limit: 0,
         advice: "there is not enough memory",
     })?;
@@ -209,7 +272,7 @@ fn decode<const N: usize, T>(
     while left > 0 {
         let now = left.min(per_chunk);
         let chunk = &mut buffer[..N * now];
-        reader.read_exact(chunk).map_err(|error| LoadProblem::from_io(error, "values of the array"))?;
+        reader.read_exact(chunk).map_err(of_values)?;
         values.extend(chunk.as_chunks::<N>().0.iter().map(|&bytes| value(bytes)));
         left -= now;
     }

@@ -12,6 +12,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::array::NpyArray;
 use super::error::{LoadError, LoadProblem};
+use super::labels::Labels;
 use super::limit::{MOST_DEFLATE, Unpacked};
 use super::npy::{self, NpyElement, NpyHeader, write_npy};
 
@@ -76,13 +77,27 @@ impl<R: Read + Seek> Npz<R> {
 
     /// Read one array, and the entry to its end.
     pub(crate) fn array(&mut self, at: usize) -> Result<NpyArray, LoadProblem> {
+        self.read(at, |header, mut reader| header.values(&mut reader))
+    }
+
+    /// Read one array of classes, which may be texts, and the entry to its end.
+    pub(crate) fn labels(&mut self, at: usize) -> Result<Labels, LoadProblem> {
+        let name = self.entries[at].name.clone();
+        self.read(at, |header, mut reader| header.labels(&mut reader, &name))
+    }
+
+    fn read<V>(
+        &mut self,
+        at: usize,
+        values: impl FnOnce(&NpyHeader, &mut dyn Read) -> Result<V, LoadProblem>,
+    ) -> Result<V, LoadProblem> {
         let Entry { name, header, index } = &self.entries[at];
         let mut entry = self.zip.by_index(*index).map_err(|error| from_zip(error, "zip directory"))?;
         self.unpacked.add(entry.size(), || format!("array {name:?}"))?;
-        let mut read = || {
+        let read = || {
             let mut within = entry.by_ref().take(header.bytes.saturating_add(20_000));
             let header = NpyHeader::read(&mut within)?;
-            let array = header.values(&mut within, false)?;
+            let array = values(&header, &mut within)?;
             if within.read(&mut [0]).map_err(|error| LoadProblem::from_io(error, "end of the array"))? > 0 {
                 return Err(LoadProblem::malformed("end of the array", "there are bytes behind the values"));
             }

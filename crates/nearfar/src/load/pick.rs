@@ -20,23 +20,23 @@ pub(crate) fn npz_table<R: Read + Seek>(
 ) -> Result<Table, LoadProblem> {
     let mut npz = Npz::open(reader, Unpacked::new(length, options.max_bytes))?;
     let all: Vec<Candidate> = npz.entries.iter().map(Candidate::from).collect();
-    table(&all, options, |index| npz.array(index))
+    table(&all, options, &mut npz)
 }
 
 /// A table of a MATLAB file.
 pub(crate) fn mat_table(bytes: &[u8], options: &LoadOptions) -> Result<Table, LoadProblem> {
     let mut variables = mat::read(bytes, Unpacked::new(bytes.len() as u64, options.max_bytes))?;
     let all: Vec<Candidate> = variables.iter().map(Candidate::from).collect();
-    table(&all, options, |index| take(&mut variables[index]))
+    table(&all, options, &mut variables)
 }
 
 /// Labels of an NPZ file.
-pub(crate) fn npz_labels(bytes: Vec<u8>, options: &LoadOptions) -> Result<Labels, LoadProblem> {
+pub(crate) fn npz_labels(bytes: &[u8], options: &LoadOptions) -> Result<Labels, LoadProblem> {
     let unpacked = Unpacked::new(bytes.len() as u64, options.max_bytes);
     let mut npz = Npz::open(Cursor::new(bytes), unpacked)?;
     let all: Vec<Candidate> = npz.entries.iter().map(Candidate::from).collect();
     let at = only_labels(&all, options)?;
-    Labels::from_array(&npz.array(at)?, &all[at].name)
+    npz.labels(at)
 }
 
 /// Labels of a MATLAB file.
@@ -44,7 +44,7 @@ pub(crate) fn mat_labels(bytes: &[u8], options: &LoadOptions) -> Result<Labels, 
     let mut variables = mat::read(bytes, Unpacked::new(bytes.len() as u64, options.max_bytes))?;
     let all: Vec<Candidate> = variables.iter().map(Candidate::from).collect();
     let at = only_labels(&all, options)?;
-    Labels::from_array(&take(&mut variables[at])?, &all[at].name)
+    variables.labels(at)
 }
 
 fn take(variable: &mut Variable) -> Result<NpyArray, LoadProblem> {
@@ -54,15 +54,38 @@ fn take(variable: &mut Variable) -> Result<NpyArray, LoadProblem> {
     })
 }
 
-fn table(
-    all: &[Candidate],
-    options: &LoadOptions,
-    mut read: impl FnMut(usize) -> Result<NpyArray, LoadProblem>,
-) -> Result<Table, LoadProblem> {
+/// A file of several arrays.
+trait Arrays {
+    fn array(&mut self, at: usize) -> Result<NpyArray, LoadProblem>;
+    fn labels(&mut self, at: usize) -> Result<Labels, LoadProblem>;
+}
+
+impl<R: Read + Seek> Arrays for Npz<R> {
+    fn array(&mut self, at: usize) -> Result<NpyArray, LoadProblem> {
+        self.array(at)
+    }
+
+    fn labels(&mut self, at: usize) -> Result<Labels, LoadProblem> {
+        self.labels(at)
+    }
+}
+
+impl Arrays for Vec<Variable> {
+    fn array(&mut self, at: usize) -> Result<NpyArray, LoadProblem> {
+        take(&mut self[at])
+    }
+
+    fn labels(&mut self, at: usize) -> Result<Labels, LoadProblem> {
+        let name = self[at].name.clone();
+        Labels::from_array(&take(&mut self[at])?, &name)
+    }
+}
+
+fn table(all: &[Candidate], options: &LoadOptions, file: &mut impl Arrays) -> Result<Table, LoadProblem> {
     let (data, truth) = choose(all, options)?;
     // The truth first: the same array may be asked for as both, and the second of it is gone.
-    let truth = truth.map(|truth| Labels::from_array(&read(truth)?, &all[truth].name)).transpose()?;
-    let mut table = Table::from_array(read(data)?, None, options, truth.is_some())?;
+    let truth = truth.map(|truth| file.labels(truth)).transpose()?;
+    let mut table = Table::from_array(file.array(data)?, None, options, truth.is_some())?;
     table.source = format!("array {:?}, {}", all[data].name, table.source);
     match truth {
         Some(truth) => table.with_truth(truth),
@@ -77,6 +100,7 @@ impl From<&Entry> for Candidate {
             shape: entry.header.shape.clone(),
             kind: entry.header.dtype.name(),
             numbers: matches!(entry.header.dtype, Dtype::Number { .. }),
+            classes: !matches!(entry.header.dtype, Dtype::Other(_)),
         }
     }
 }
@@ -88,6 +112,7 @@ impl From<&Variable> for Candidate {
             shape: variable.shape.clone(),
             kind: variable.class.clone(),
             numbers: variable.array.is_some(),
+            classes: variable.array.is_some(),
         }
     }
 }
@@ -98,7 +123,7 @@ fn only_labels(all: &[Candidate], options: &LoadOptions) -> Result<usize, LoadPr
         (Some(name), _) | (None, Some(Truth::Column(name))) => Some(name.clone()),
         _ => {
             let line = |array: &&Candidate| {
-                array.numbers && array.shape.iter().filter(|&&length| length != 1).count() == 1
+                array.classes && array.shape.iter().filter(|&&length| length != 1).count() == 1
             };
             let mut lines = all.iter().filter(line);
             lines.next().filter(|_| lines.next().is_none()).map(|array| array.name.clone())
@@ -116,6 +141,8 @@ struct Candidate {
     kind: String,
     /// Whether it can be read as numbers.
     numbers: bool,
+    /// Whether it can be read as classes.
+    classes: bool,
 }
 
 impl Candidate {

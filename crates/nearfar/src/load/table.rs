@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::LoadOptions;
 use super::array::{NpyArray, NpyData, shape_text};
+use super::buffer::{Buffer, Real};
 use super::columns::{Role, roles};
 use super::error::{Column, LoadProblem, Place};
 use super::labels::{Labels, finite_name};
@@ -33,9 +34,9 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableValues {
     /// Single precision: float32 files, and integers of up to 16 bits, which it holds exactly.
-    F32(Vec<f32>),
+    F32(Buffer<f32>),
     /// Double precision: everything else.
-    F64(Vec<f64>),
+    F64(Buffer<f64>),
 }
 
 impl Table {
@@ -46,8 +47,8 @@ impl Table {
     pub fn samples(&self) -> Samples<'_> {
         let (n, m) = (self.n_samples, self.n_features);
         let samples = match &self.values {
-            TableValues::F32(values) => Samples::from_rows(values, n, m),
-            TableValues::F64(values) => Samples::from_rows(values, n, m),
+            TableValues::F32(values) => Samples::from_rows(&**values, n, m),
+            TableValues::F64(values) => Samples::from_rows(&**values, n, m),
         };
         samples.expect("a table holds n_samples * n_features values")
     }
@@ -126,17 +127,24 @@ impl Table {
             NpyData::Bool(values) => {
                 TableValues::F32(values.into_iter().map(|v| f32::from(u8::from(v))).collect())
             }
-            NpyData::I8(values) => TableValues::F32(values.into_iter().map(f32::from).collect()),
-            NpyData::U8(values) => TableValues::F32(values.into_iter().map(f32::from).collect()),
-            NpyData::I16(values) => TableValues::F32(values.into_iter().map(f32::from).collect()),
-            NpyData::U16(values) => TableValues::F32(values.into_iter().map(f32::from).collect()),
-            wide => TableValues::F64(wide.to_f64()),
+            NpyData::I8(values) => TableValues::F32(widened(&values)?),
+            NpyData::U8(values) => TableValues::F32(widened(&values)?),
+            NpyData::I16(values) => TableValues::F32(widened(&values)?),
+            NpyData::U16(values) => TableValues::F32(widened(&values)?),
+            wide => TableValues::F64(wide.to_f64().into()),
         };
         match values {
             TableValues::F64(values) => Split::new(&roles, names).apply(values, TableValues::F64, source),
             TableValues::F32(values) => Split::new(&roles, names).apply(values, TableValues::F32, source),
         }
     }
+}
+
+/// Small whole numbers in single precision, which holds them exactly.
+fn widened<T: Copy + Into<f32>>(values: &[T]) -> Result<Buffer<f32>, LoadProblem> {
+    let mut wide = Buffer::zeros(values.len())?;
+    wide.iter_mut().zip(values).for_each(|(wide, &value)| *wide = value.into());
+    Ok(wide.seen_finite())
 }
 
 /// Features apart from classes and row names.
@@ -164,17 +172,16 @@ impl<'a> Split<'a> {
         Ok(())
     }
 
-    fn apply<T: Copy + Into<f64>>(
+    fn apply<T: Real>(
         &self,
-        values: Vec<T>,
-        wrap: impl Fn(Vec<T>) -> TableValues,
+        values: Buffer<T>,
+        wrap: impl Fn(Buffer<T>) -> TableValues,
         source: String,
     ) -> Result<Table, LoadProblem> {
         let Self { roles, names } = *self;
         let n_samples = values.len() / roles.len();
         // Almost always all are finite, and seeing that is quick; only else look for the place.
-        let finite = |block: &[T]| block.iter().fold(true, |all, &value| all & value.into().is_finite());
-        if !values.chunks(1024).all(finite) {
+        if !values.is_finite() {
             self.refuse_not_finite(&values)?;
         }
         let named = |wanted: Role| {

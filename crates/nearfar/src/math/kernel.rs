@@ -89,6 +89,42 @@ pub(crate) fn dot_lanes(a: &[f64], b: &[f64]) -> f64 {
     total + sums[0]
 }
 
+/// aᵀb of short slices, such as rows of V: four sums, so that no addition waits for the one before it.
+#[inline(always)]
+pub(crate) fn short_dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a_full, a_rest) = a.as_chunks::<4>();
+    let (b_full, b_rest) = b.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for (a, b) in a_full.iter().zip(b_full) {
+        for l in 0..4 {
+            sums[l] += a[l] * b[l];
+        }
+    }
+    let mut rest = 0.0;
+    for (a, b) in a_rest.iter().zip(b_rest) {
+        rest += a * b;
+    }
+    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
+}
+
+/// Σ values_t x[places_t], four sums as well.
+#[inline(always)]
+pub(crate) fn gathered_dot(values: &[f64], places: &[u32], x: &[f64]) -> f64 {
+    let (v_full, v_rest) = values.as_chunks::<4>();
+    let (p_full, p_rest) = places.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for (v, p) in v_full.iter().zip(p_full) {
+        for l in 0..4 {
+            sums[l] += v[l] * x[p[l] as usize];
+        }
+    }
+    let mut rest = 0.0;
+    for (v, p) in v_rest.iter().zip(p_rest) {
+        rest += v * x[*p as usize];
+    }
+    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
+}
+
 /// aᵀb.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     vectorized(
@@ -100,6 +136,19 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// ‖a‖².
 pub(crate) fn norm2(a: &[f64]) -> f64 {
     dot(a, a)
+}
+
+/// Scale to length 1; `false` where every value is 0.
+pub(crate) fn normalize(row: &mut [f64]) -> bool {
+    // Divided by the largest first, so that no square overflows or vanishes.
+    let largest = row.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+    if largest == 0.0 {
+        return false;
+    }
+    row.iter_mut().for_each(|x| *x /= largest);
+    let length = norm2(row).sqrt();
+    row.iter_mut().for_each(|x| *x /= length);
+    true
 }
 
 /// ‖a‖² of single precision values, in double precision.

@@ -5,6 +5,8 @@
 //! exact in f64 (pixels, counts) need none of that, and where they stay exact in f32 their products take half the time. All values are first scaled by a power of two, which changes no digit, so
 //! that neither 1e300 nor 1e-300 overflows or vanishes when squared.
 
+use std::borrow::Cow;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -12,7 +14,7 @@ use rayon::prelude::*;
 use super::order::{Doubt, RowOrder, RowScale};
 use super::{Metric, Neighborhoods, sigma_warnings};
 use crate::error::{DataError, Result};
-use crate::math::kernel::{Entry, distance2_lanes, norm2, norm2_of_singles, vectorized};
+use crate::math::kernel::{Entry, distance2_lanes, norm2, norm2_of_singles, normalize, vectorized};
 use crate::observe::{Event, Observer, Stage, go_on};
 use crate::samples::Samples;
 
@@ -108,7 +110,7 @@ struct Scratch {
 pub(super) struct Points {
     n: usize,
     m: usize,
-    /// n × m row-major, scaled.
+    /// n × m row-major, scaled; empty where the way has them in its own form.
     rows: Vec<f64>,
     norms2: Vec<f64>,
     way: Way,
@@ -121,34 +123,33 @@ impl Points {
         if n == 0 || m == 0 {
             samples.check()?;
         }
-        let mut rows = vec![0.0; n * m];
-        rows.par_chunks_mut(m).enumerate().for_each(|(i, row)| samples.copy_row(i, row));
-        let mut range = Range::of(&rows, m);
+        let mut range = Range::of(n, m, |i, row| samples.copy_row(i, row));
         if !range.finite {
             samples.check()?; // names the place
         }
+        if let Some(way) = Way::of_small_integers(samples, metric, &range) {
+            let norms2 = way.norms2(&[], m);
+            return Ok(Self { n, m, rows: Vec::new(), norms2, way, unit: 1.0 });
+        }
+        let mut rows = vec![0.0; n * m];
+        rows.par_chunks_mut(m).enumerate().for_each(|(i, row)| samples.copy_row(i, row));
         if metric == Metric::Cosine {
             to_directions(&mut rows, m)?;
-            range = Range::of(&rows, m);
+            range = Range::of(n, m, |i, row| row.copy_from_slice(&rows[i * m..(i + 1) * m]));
         }
-        let largest = range.high.max(-range.low);
-        let whole = range.whole && largest > 0.0 && largest * largest * 4.0 * m as f64 <= 2_f64.powi(52);
-        let unit = if whole { 1.0 } else { power_of_two_above(largest) };
+        let whole = range.exact(m);
+        let unit = if whole { 1.0 } else { power_of_two_above(range.largest()) };
         if unit != 1.0 {
             rows.par_chunks_mut(m).for_each(|row| row.iter_mut().for_each(|x| *x /= unit));
         }
         let way = if m <= FEW_FEATURES {
             Way::Differences { by_feature: transposed(&rows, n, m) }
         } else if whole {
-            Way::of_integers(&rows, m, &range)
+            Way::Integers
         } else {
             Way::Products { centred: centre(&rows, n, m) }
         };
-        let norms2 = match &way {
-            Way::Products { centred } => centred.par_chunks(m).map(norm2).collect(),
-            Way::SmallIntegers { shifted, .. } => shifted.par_chunks(m).map(norm2_of_singles).collect(),
-            _ => rows.par_chunks(m).map(norm2).collect(),
-        };
+        let norms2 = way.norms2(&rows, m);
         Ok(Self { n, m, rows, norms2, way, unit })
     }
 
@@ -157,15 +158,31 @@ impl Points {
     }
 
     pub(super) fn distance2(&self, i: usize, j: usize) -> f64 {
+        let m = self.m;
         vectorized(
             #[inline(always)]
-            || distance2_lanes(self.row(i), self.row(j)),
+            || match &self.way {
+                Way::SmallIntegers { shifted, .. } => {
+                    let (a, b) = (&shifted[i * m..(i + 1) * m], &shifted[j * m..(j + 1) * m]);
+                    a.iter().zip(b).map(|(a, b)| f64::from(a - b) * f64::from(a - b)).sum()
+                }
+                _ => distance2_lanes(self.row(i), self.row(j)),
+            },
         )
     }
 
-    /// Rows, features, all rows scaled, and what they were divided by.
-    pub(super) fn parts(&self) -> (usize, usize, &[f64], f64) {
-        (self.n, self.m, &self.rows, self.unit)
+    /// What the values were divided by.
+    pub(super) fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// Rows, features and all rows, scaled (or shifted, which changes no distance).
+    pub(super) fn parts(&self) -> (usize, usize, Cow<'_, [f64]>) {
+        let rows = match &self.way {
+            Way::SmallIntegers { shifted, .. } => shifted.iter().copied().map(f64::from).collect(),
+            _ => Cow::Borrowed(&self.rows[..]),
+        };
+        (self.n, self.m, rows)
     }
 
     /// How near two stored values must be for their order to be in doubt; `None` when they are exact.
@@ -310,22 +327,40 @@ impl Points {
 }
 
 impl Way {
-    /// f32 halves the time of a product, and rounds nothing while all sums stay below 2²⁴.
-    fn of_integers(rows: &[f64], m: usize, range: &Range) -> Self {
+    /// Integers of a range so small that products of them add up in f32 without rounding, which halves the time; read straight
+    /// from the samples. `None` where the samples are of another kind.
+    fn of_small_integers(samples: &Samples<'_>, metric: Metric, range: &Range) -> Option<Self> {
+        let (n, m) = (samples.n_samples(), samples.n_features());
+        if metric != Metric::Euclidean || m <= FEW_FEATURES || !range.exact(m) {
+            return None;
+        }
         let middle = (0.5 * (range.low + range.high)).floor();
         let half = (range.high - middle).max(middle - range.low);
         let run = (EXACT_IN_F32 / (half * half)).min(m as f64) as usize;
         if run < LEAST_RUN.min(m) {
-            return Self::Integers;
+            return None;
         }
-        let mut shifted = vec![0.0_f32; rows.len()];
-        shifted.par_chunks_mut(m).zip(rows.par_chunks(m)).for_each(|(shifted, row)| {
-            vectorized(
-                #[inline(always)]
-                || shifted.iter_mut().zip(row).for_each(|(s, x)| *s = (x - middle) as f32),
-            );
-        });
-        Self::SmallIntegers { shifted, run }
+        let mut shifted = vec![0.0_f32; n * m];
+        shifted.par_chunks_mut(m).enumerate().for_each_init(
+            || vec![0.0; m],
+            |row, (i, shifted)| {
+                samples.copy_row(i, row);
+                vectorized(
+                    #[inline(always)]
+                    || shifted.iter_mut().zip(row).for_each(|(s, x)| *s = (*x - middle) as f32),
+                );
+            },
+        );
+        Some(Self::SmallIntegers { shifted, run })
+    }
+
+    /// ‖x‖² of the points as this way multiplies them; `rows` are the points as they are.
+    fn norms2(&self, rows: &[f64], m: usize) -> Vec<f64> {
+        match self {
+            Self::Products { centred } => centred.par_chunks(m).map(norm2).collect(),
+            Self::SmallIntegers { shifted, .. } => shifted.par_chunks(m).map(norm2_of_singles).collect(),
+            _ => rows.par_chunks(m).map(norm2).collect(),
+        }
     }
 }
 
@@ -339,21 +374,32 @@ struct Range {
 }
 
 impl Range {
-    /// Of the rows of a matrix with m columns.
-    fn of(rows: &[f64], m: usize) -> Self {
+    /// Of n rows of m values, which `copy` writes out one by one.
+    fn of(n: usize, m: usize, copy: impl Fn(usize, &mut [f64]) + Sync) -> Self {
         let nothing = || Self { low: f64::INFINITY, high: f64::NEG_INFINITY, finite: true, whole: true };
-        let of_row = |row: &[f64]| {
+        let of_row = |row: &mut Vec<f64>, i: usize| {
+            copy(i, row);
             vectorized(
                 #[inline(always)]
                 || Self::of_row(row),
             )
         };
-        rows.par_chunks(m).map(of_row).reduce(nothing, |a, b| Self {
+        (0..n).into_par_iter().map_init(|| vec![0.0; m], of_row).reduce(nothing, |a, b| Self {
             low: a.low.min(b.low),
             high: a.high.max(b.high),
             finite: a.finite & b.finite,
             whole: a.whole & b.whole,
         })
+    }
+
+    fn largest(&self) -> f64 {
+        self.high.max(-self.low)
+    }
+
+    /// Whether squared distances over m features are integers that f64 holds exactly.
+    fn exact(&self, m: usize) -> bool {
+        let largest = self.largest();
+        self.whole && largest > 0.0 && largest * largest * 4.0 * m as f64 <= 2_f64.powi(52)
     }
 
     #[inline(always)]
@@ -387,13 +433,9 @@ impl Range {
 /// Every row divided by its length.
 fn to_directions(rows: &mut [f64], m: usize) -> Result<()> {
     for (i, row) in rows.chunks_mut(m).enumerate() {
-        let largest = row.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
-        if largest == 0.0 {
+        if !normalize(row) {
             return Err(DataError::ZeroRow { row: i }.into());
         }
-        row.iter_mut().for_each(|x| *x /= largest);
-        let length = norm2(row).sqrt();
-        row.iter_mut().for_each(|x| *x /= length);
     }
     Ok(())
 }
@@ -451,4 +493,34 @@ pub(super) fn centre(rows: &[f64], n: usize, m: usize) -> Vec<f64> {
         );
     });
     centred
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::rng::Stream;
+    use crate::observe::Silent;
+
+    #[test]
+    fn distances_of_integers_are_exact() {
+        // Ranges that are summed in one run, in several, and not in f32 at all; sizes that leave ragged blocks.
+        for (half, m, n) in [(1, 30, 5), (127, 100, 97), (300, 400, 130), (5000, 40, 33)] {
+            let mut random = Stream::new(half, 0);
+            let offset = half as f64 * 3.0;
+            let data: Vec<f64> =
+                (0..n * m).map(|_| offset + random.below(2 * half as usize + 1) as f64).collect();
+            let samples = Samples::from_rows(&data, n, m).unwrap();
+            let found = rank::<f64>(&samples, Metric::Euclidean, &Silent).unwrap();
+            let points = Points::prepare(&samples, Metric::Euclidean).unwrap();
+            assert_eq!(matches!(points.way, Way::SmallIntegers { .. }), half < 5000, "{half}");
+            for i in 0..n {
+                for j in 0..n {
+                    let pairs = data[i * m..(i + 1) * m].iter().zip(&data[j * m..(j + 1) * m]);
+                    let truth: f64 = pairs.map(|(x, y)| (x - y) * (x - y)).sum();
+                    assert_eq!(found.values[i * n + j], truth, "range {half}: {i}, {j}");
+                    assert_eq!(points.distance2(i, j), truth);
+                }
+            }
+        }
+    }
 }

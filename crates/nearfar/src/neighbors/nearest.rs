@@ -52,8 +52,8 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
             samples.check()?;
             let points = Points::prepare(samples, *metric)?;
             let rows = of_points(&points, wanted, observer)?;
-            let far = |i: usize| nearest_apart(&points, i);
-            Ok(tuned(n, k, rows, points.parts().3, &far))
+            let far = |i: usize| nearest_apart(&points, n, i);
+            Ok(tuned(n, k, &rows, points.unit(), &far))
         }
         Input::Distances(x) => {
             let pairs = Pairwise::distances(x)?;
@@ -63,7 +63,7 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
                 pairs.row(i, &mut all);
                 all.into_iter().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min)
             };
-            Ok(tuned(n, k, rows, pairs.unit, &far))
+            Ok(tuned(n, k, &rows, pairs.unit, &far))
         }
         Input::Affinities(x) => {
             let pairs = Pairwise::affinities(x)?;
@@ -73,21 +73,32 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
         Input::Neighbors(lists) => {
             let (_, unit) = check_lists(lists)?;
             let listed = lists.n_neighbors();
-            let rows: Vec<Row> = (0..n).map(|i| lists.row(i).map(|(j, d)| ((d / unit).powi(2), j)).collect()).collect();
-            let far = |i: usize| lists.row(i).map(|(_, d)| (d / unit).powi(2)).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
-            Ok(tuned(n, k.min(listed), rows, unit, &far))
+            let rows: Vec<Row> =
+                (0..n).map(|i| lists.row(i).map(|(j, d)| ((d / unit).powi(2), j)).collect()).collect();
+            let far = |i: usize| {
+                lists
+                    .row(i)
+                    .map(|(_, d)| (d / unit).powi(2))
+                    .filter(|v| *v > 0.0)
+                    .fold(f64::INFINITY, f64::min)
+            };
+            Ok(tuned(n, k.min(listed), &rows, unit, &far))
         }
     }
 }
 
 /// The smallest positive squared distance of point i; infinite when there is none.
-fn nearest_apart(points: &Points, i: usize) -> f64 {
-    (0..points.parts().0).filter(|j| *j != i).map(|j| points.distance2(i, j)).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min)
+fn nearest_apart(points: &Points, n: usize, i: usize) -> f64 {
+    (0..n)
+        .filter(|j| *j != i)
+        .map(|j| points.distance2(i, j))
+        .filter(|v| *v > 0.0)
+        .fold(f64::INFINITY, f64::min)
 }
 
 fn of_points(points: &Points, k: usize, observer: &dyn Observer) -> Result<Vec<Row>> {
-    let (n, m, rows, _) = points.parts();
-    let centred = centre(rows, n, m);
+    let (n, m, rows) = points.parts();
+    let centred = centre(&rows, n, m);
     let norms2: Vec<f64> = centred.par_chunks(m).map(norm2).collect();
     let blocks: Vec<usize> = (0..n).step_by(BLOCK).collect();
     let rows: Result<Vec<Vec<Row>>> = blocks
@@ -111,21 +122,35 @@ fn of_points(points: &Points, k: usize, observer: &dyn Observer) -> Result<Vec<R
                         || values.iter_mut().zip(&norms2).for_each(|(value, norm)| *value += own + norm),
                     );
                     values[i] = f64::INFINITY;
-                    candidates(values, k, |value, j| value + ROUNDING * (own + norms2[j]), |value, j| value - ROUNDING * (own + norms2[j]))
-                        .into_iter()
-                        .map(|j| (points.distance2(i, j as usize), j))
-                        .collect()
+                    candidates(
+                        values,
+                        k,
+                        |value, j| value + ROUNDING * (own + norms2[j]),
+                        |value, j| value - ROUNDING * (own + norms2[j]),
+                    )
+                    .into_iter()
+                    .map(|j| (points.distance2(i, j as usize), j))
+                    .collect()
                 })
                 .map(|row| sorted(row, k))
                 .collect();
-            observer.notice(&Event::Progress { stage: Stage::Neighbors, done: height as u64, total: n as u64 });
+            observer.notice(&Event::Progress {
+                stage: Stage::Neighbors,
+                done: height as u64,
+                total: n as u64,
+            });
             Ok(rows)
         })
         .collect();
     Ok(rows?.into_iter().flatten().collect())
 }
 
-fn of_rows(n: usize, k: usize, row: &(dyn Fn(usize, &mut [f64]) + Sync), observer: &dyn Observer) -> Result<Vec<Row>> {
+fn of_rows(
+    n: usize,
+    k: usize,
+    row: &(dyn Fn(usize, &mut [f64]) + Sync),
+    observer: &dyn Observer,
+) -> Result<Vec<Row>> {
     (0..n)
         .into_par_iter()
         .map(|i| {
@@ -140,14 +165,22 @@ fn of_rows(n: usize, k: usize, row: &(dyn Fn(usize, &mut [f64]) + Sync), observe
 }
 
 /// Everybody who may be among the k smallest: whose least value is no more than the k-th smallest greatest value.
-fn candidates(values: &[f64], k: usize, most: impl Fn(f64, usize) -> f64, least: impl Fn(f64, usize) -> f64) -> Vec<u32> {
+fn candidates(
+    values: &[f64],
+    k: usize,
+    most: impl Fn(f64, usize) -> f64,
+    least: impl Fn(f64, usize) -> f64,
+) -> Vec<u32> {
     if k == 0 {
         return Vec::new();
     }
     let mut bounds: Vec<f64> = values.iter().enumerate().map(|(j, v)| most(*v, j)).collect();
     let (_, bound, _) = bounds.select_nth_unstable_by(k - 1, f64::total_cmp);
     let bound = *bound;
-    (0..values.len()).filter(|j| values[*j] < f64::INFINITY && least(values[*j], *j) <= bound).map(|j| j as u32).collect()
+    (0..values.len())
+        .filter(|j| values[*j] < f64::INFINITY && least(values[*j], *j) <= bound)
+        .map(|j| j as u32)
+        .collect()
 }
 
 fn sorted(mut row: Row, k: usize) -> Row {
@@ -157,7 +190,7 @@ fn sorted(mut row: Row, k: usize) -> Row {
 }
 
 /// Self-tuned affinities from squared distances. `apart` finds the smallest positive one where the σ neighbour is a copy.
-fn tuned(n: usize, k: usize, rows: Vec<Row>, unit: f64, apart: &(dyn Fn(usize) -> f64 + Sync)) -> Nearest {
+fn tuned(n: usize, k: usize, rows: &[Row], unit: f64, apart: &(dyn Fn(usize) -> f64 + Sync)) -> Nearest {
     let scales: Vec<(f64, bool)> = rows
         .par_iter()
         .enumerate()

@@ -11,7 +11,7 @@
 //!
 //! Small problems (n ≤ 320, or n ≤ 2m) are formed and decomposed in full.
 
-mod products;
+pub(crate) mod products;
 #[cfg(test)]
 mod tests;
 

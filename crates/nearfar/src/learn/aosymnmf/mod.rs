@@ -1,17 +1,84 @@
-//! AOSymNMF: symmetric NMF of a fixed graph with the paper's orthogonality term (eq:AOSymNMF).
-//!
-//! $$ \min_{V \ge 0} \tfrac12 \|T - VV^\top\|^2 - \alpha \sum_j R(v_j), \quad R(v_j) = v_j^\top (I - V_{-j}V_{-j}^\dagger) v_j. $$
-//! The fit is recorded before each sweep and R during it, as in the authors' program.
+#![doc = include_str!("about.md")]
 
+use super::family::{Fitted, Labeling, Task, check_strength};
+use super::multiplicative::{Regularizer, quarter_step};
 use super::phals::FixedGraph;
-use super::run::Method;
+use super::run::{Method, run};
 use super::sweep::Reseed;
 use super::trace::TraceRow;
+use crate::error::{ParamError, Result};
 use crate::math::factor::Factor;
 use crate::observe::Observer;
 use crate::slices::Graph;
 
-/// The method; see the module.
+/// How V is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FactorSolver {
+    /// Column by column with exact line search, as PHALS; with the proposed regulariser only.
+    #[default]
+    Columns,
+    /// Multiplicative updates; with any regulariser.
+    Multiplicative,
+}
+
+/// Settings of the method.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct AoSymNmfParams {
+    /// α: strength of the regulariser, 0 to 1e9; of use below the graph's leading eigenvalue (1 for `ncut`).
+    pub alpha: f64,
+    /// What keeps the columns apart.
+    pub regularizer: Regularizer,
+    /// How V is found.
+    pub solver: FactorSolver,
+}
+
+impl Default for AoSymNmfParams {
+    fn default() -> Self {
+        Self { alpha: 0.1, regularizer: Regularizer::Proposed, solver: FactorSolver::Columns }
+    }
+}
+
+impl AoSymNmfParams {
+    /// Judge the ranges.
+    ///
+    /// # Errors
+    /// Names the first parameter out of range.
+    pub fn check(&self) -> Result<(), ParamError> {
+        check_strength("alpha", self.alpha)?;
+        check_pair(self.solver, self.regularizer)
+    }
+}
+
+/// Column steps exist for the proposed regulariser alone.
+pub(crate) fn check_pair(solver: FactorSolver, regularizer: Regularizer) -> Result<(), ParamError> {
+    ParamError::unless(
+        solver == FactorSolver::Multiplicative || regularizer == Regularizer::Proposed,
+        "regularizer",
+        format!("{regularizer:?}").to_lowercase(),
+        "\"proposed\" with the solver \"columns\" (the others need \"multiplicative\")",
+    )
+}
+
+/// One start.
+pub(crate) fn learn(task: Task<'_>, params: &AoSymNmfParams) -> Fitted {
+    let graph = task.graph();
+    let (learned, fixed) = match params.solver {
+        FactorSolver::Columns => {
+            let mut method = AoSymNmf::new(graph, task.start, params.alpha, Reseed::Never);
+            (run(&mut method, task.stop, task.member, task.observer), method.fixed)
+        }
+        FactorSolver::Multiplicative => {
+            let fixed = FixedGraph::rescaled(graph, task.start);
+            let mut method = ByProducts { fixed, alpha: params.alpha, regularizer: params.regularizer };
+            (run(&mut method, task.stop, task.member, task.observer), method.fixed)
+        }
+    };
+    let objective = fixed.fit() + params.regularizer.penalty(&fixed.factor, params.alpha);
+    Fitted { learned, objective, factor: fixed.factor, labeling: Labeling::Largest }
+}
+
+/// By column steps; see the module.
 #[derive(Debug)]
 pub struct AoSymNmf<'a, G> {
     fixed: FixedGraph<'a, G>,
@@ -32,6 +99,7 @@ impl<'a, G: Graph> AoSymNmf<'a, G> {
 }
 
 impl<G: Graph> Method for AoSymNmf<'_, G> {
+    /// The fit is recorded before each sweep and R during it, as in the authors' program.
     fn step(&mut self, iteration: usize, observer: &dyn Observer) -> Option<TraceRow> {
         let fit = self.fixed.fit();
         let (orthogonality, change) = self.fixed.sweep(self.alpha, self.reseed, observer)?;
@@ -40,6 +108,40 @@ impl<G: Graph> Method for AoSymNmf<'_, G> {
             change: [change, 0.0, 0.0],
             ..TraceRow::of_fit(iteration, fit)
         })
+    }
+
+    fn factor(&self) -> &Factor {
+        &self.fixed.factor
+    }
+}
+
+/// By multiplicative updates; see the module.
+struct ByProducts<'a, G> {
+    fixed: FixedGraph<'a, G>,
+    alpha: f64,
+    regularizer: Regularizer,
+}
+
+impl<G: Graph> ByProducts<'_, G> {
+    fn row(&self, iteration: usize, change: f64) -> TraceRow {
+        TraceRow {
+            penalty: self.regularizer.penalty(&self.fixed.factor, self.alpha),
+            change: [change, 0.0, 0.0],
+            ..TraceRow::of_fit(iteration, self.fixed.fit())
+        }
+    }
+}
+
+impl<G: Graph> Method for ByProducts<'_, G> {
+    fn start(&mut self) -> Option<TraceRow> {
+        Some(self.row(0, 1.0))
+    }
+
+    fn step(&mut self, iteration: usize, _: &dyn Observer) -> Option<TraceRow> {
+        let fixed = &self.fixed;
+        let next = quarter_step(&fixed.factor, fixed.product(), None, self.alpha, self.regularizer);
+        let change = self.fixed.replace(next);
+        Some(self.row(iteration, change))
     }
 
     fn factor(&self) -> &Factor {

@@ -1,10 +1,4 @@
-//! LSDG: similarity, dissimilarity and factor learnt together (the paper's Alg. 1).
-//!
-//! $$ \min_{V, w, p \ge 0} \tfrac12\|S(w) - VV^\top\|^2 + \beta\langle D(p), VV^\top\rangle + \eta\,w^\top p + \tfrac{\mu-1}{2}\|w\|^2
-//!    + \tfrac{\mu}{2}\|p\|^2 - \alpha \sum_j R(v_j), \quad \sum w = \sum p = 1. $$
-//!
-//! Departs from the paper on request: α relative to the leading eigenvalue of the graph, and μ that follows c so
-//! that a chosen number of ranks stays trusted ([`Density::Neighbors`]); see `docs/defaults.md` for why.
+#![doc = include_str!("about.md")]
 
 pub mod objective;
 pub mod weights;
@@ -12,6 +6,8 @@ pub mod weights;
 use objective::{Coefficients, Objective, rank_terms};
 use weights::{WeightStep, following_mu};
 
+use super::aosymnmf::{FactorSolver, check_pair};
+use super::multiplicative::{Regularizer, quarter_step};
 use super::run::Method;
 use super::sweep::{Reseed, SweepParams, sweep};
 use super::trace::TraceRow;
@@ -72,6 +68,10 @@ pub struct LsdgParams {
     pub level_self: bool,
     /// What happens to columns that die.
     pub reseed: Reseed,
+    /// How V is found.
+    pub solver: FactorSolver,
+    /// What keeps the columns of V apart; others than the proposed one by multiplicative updates only.
+    pub regularizer: Regularizer,
 }
 
 impl LsdgParams {
@@ -100,6 +100,8 @@ impl LsdgParams {
             orthogonality: true,
             level_self: false,
             reseed: Reseed::Never,
+            solver: FactorSolver::Columns,
+            regularizer: Regularizer::Proposed,
         }
     }
 
@@ -144,7 +146,7 @@ impl LsdgParams {
         if let Some(k) = self.start_ranks {
             ParamError::unless(k >= 1, "start_ranks", k, "1 or more")?;
         }
-        Ok(())
+        check_pair(self.solver, self.regularizer)
     }
 
     /// k₀ for n samples.
@@ -218,7 +220,9 @@ impl<'a, S: Slices> Lsdg<'a, S> {
 
     fn settle_density(&mut self) {
         let (mu, eta) = match self.params.density {
-            Density::Mu { mu, eta } => (mu, eta.unwrap_or(ETA_SHARE * mu)),
+            Density::Mu { mu, eta } if self.params.dissimilarity => (mu, eta.unwrap_or(ETA_SHARE * mu)),
+            // Without D the paper puts ½μ‖S‖² on top of what the fit has already (eq:toy_model).
+            Density::Mu { mu, .. } => (1.0 + mu, 0.0),
             Density::Neighbors(k) => {
                 let mu = following_mu(&self.judged_agreement(), k);
                 (mu, ETA_SHARE * mu)
@@ -252,9 +256,45 @@ impl<'a, S: Slices> Lsdg<'a, S> {
         let m = self.slices.multiplicity();
         let terms = rank_terms(&self.coefficients, &self.agreement, m, &self.near, &self.far, &self.factor);
         Objective {
-            orthogonality: -self.coefficients.alpha * objective::orthogonality(&self.factor),
+            orthogonality: self.params.regularizer.penalty(&self.factor, self.coefficients.alpha),
             ..terms
         }
+    }
+
+    /// T V of the present factor for T = sym(Σ weights_k A⁽ᵏ⁾), which becomes the present graph.
+    fn product(&mut self, weights: &[f64]) -> Vec<f64> {
+        self.slices.combine(weights, &mut self.graph);
+        let mut tv = vec![0.0; self.factor.values().len()];
+        self.graph.times(&self.factor, &mut tv);
+        tv
+    }
+
+    /// V by column steps on T = sym(S − βD); returns the orthogonality term, or `None` when asked to stop half-way.
+    fn sweep_columns(&mut self, observer: &dyn Observer) -> Option<f64> {
+        let Coefficients { alpha, beta, .. } = self.coefficients;
+        let mut combined = self.near.clone();
+        if let Some(beta) = beta {
+            combined.iter_mut().zip(&self.far).for_each(|(t, p)| *t -= beta * p);
+        }
+        let tv = self.product(&combined);
+        let params = SweepParams { alpha, guard: f64::EPSILON, reseed: self.params.reseed };
+        sweep(&self.graph, &mut self.factor, &tv, &params, observer).map(|sum| -alpha * sum)
+    }
+
+    /// V by one multiplicative update on T⁺ = sym S, T⁻ = β sym D; returns the orthogonality term before it.
+    fn multiply(&mut self) -> f64 {
+        let Coefficients { alpha, beta, .. } = self.coefficients;
+        let regularizer = self.params.regularizer;
+        let penalty = regularizer.penalty(&self.factor, alpha);
+        let minus = beta.map(|beta| {
+            let mut minus = self.product(&self.far.clone());
+            minus.iter_mut().for_each(|t| *t *= beta);
+            minus
+        });
+        let plus = self.product(&self.near.clone());
+        let next = quarter_step(&self.factor, &plus, minus.as_deref(), alpha, regularizer);
+        self.factor = Factor::new(next, self.factor.n_samples(), self.factor.n_columns());
+        penalty
     }
 
     /// Take the parts: factor, w, p and the graph's memory.
@@ -268,17 +308,12 @@ impl<S: Slices> Method for Lsdg<'_, S> {
         let m = self.slices.multiplicity();
         let q = self.coefficients;
         let terms = rank_terms(&q, &self.agreement, m, &self.near, &self.far, &self.factor);
-        // T = sym(S − βD)
-        let mut combined = self.near.clone();
-        if let Some(beta) = q.beta {
-            combined.iter_mut().zip(&self.far).for_each(|(t, p)| *t -= beta * p);
-        }
-        self.slices.combine(&combined, &mut self.graph);
-        let mut tv = vec![0.0; self.factor.values().len()];
-        self.graph.times(&self.factor, &mut tv);
         let before = self.factor.clone();
-        let params = SweepParams { alpha: q.alpha, guard: f64::EPSILON, reseed: self.params.reseed };
-        let Some(orthogonality) = sweep(&self.graph, &mut self.factor, &tv, &params, observer) else {
+        let moved = match self.params.solver {
+            FactorSolver::Columns => self.sweep_columns(observer),
+            FactorSolver::Multiplicative => Some(self.multiply()),
+        };
+        let Some(orthogonality) = moved else {
             self.factor = before;
             return None;
         };
@@ -299,7 +334,8 @@ impl<S: Slices> Method for Lsdg<'_, S> {
             dissimilarity: terms.dissimilarity,
             overlap: terms.overlap,
             density: terms.density,
-            orthogonality: -q.alpha * orthogonality,
+            orthogonality,
+            penalty: 0.0,
             change,
         })
     }

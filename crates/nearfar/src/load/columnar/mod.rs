@@ -4,76 +4,150 @@
 //! is compared with its size first. Pages need not carry checksums: damage inside values may pass.
 
 mod check;
+mod pages;
 
+use std::fs::File;
 use std::io::Cursor;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_ipc::reader::FileReader;
+use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::file::reader::ChunkReader;
 
+use super::buffer::{Buffer, Real};
 use super::columns::{Role, roles};
 use super::error::{Column, LoadProblem, Place, shorten};
 use super::labels::Labels;
 use super::limit::Unpacked;
 use super::table::{Table, TableValues};
-use super::{Format, LoadOptions};
+use super::text::label_column;
+use super::{Format, LoadOptions, Truth};
 
-/// Rows decoded at a time.
-const BATCH: usize = 8192;
+/// Rows decoded at a time: the lines of memory that they fill should stay in the cache from column to column.
+const BATCH: usize = 2048;
+/// Bytes of a row that are filled in one pass, a line of memory: with fewer columns open at a time, fewer pages wait
+/// unpacked.
+const LINE: usize = 64;
+/// What pandas calls the column of row names.
+const ROW_NAMES: &str = "__index_level_0__";
 
 /// Read a table of either format.
-pub(crate) fn read(bytes: Vec<u8>, format: Format, options: &LoadOptions) -> Result<Table, LoadProblem> {
+pub(crate) fn read(bytes: Buffer<u8>, format: Format, options: &LoadOptions) -> Result<Table, LoadProblem> {
+    with_plan(bytes, format, options, |schema| Plan::new(schema, options))
+}
+
+/// Read a table of a Parquet file, a page at a time, so that the file is never in memory as a whole.
+pub(crate) fn read_file(file: &File, length: u64, options: &LoadOptions) -> Result<Table, LoadProblem> {
+    let limit = Unpacked::new(length, options.max_bytes);
+    guarded(|| read_parquet(|| file.try_clone(), limit, &|schema| Plan::new(schema, options)))
+}
+
+/// Read a column of labels: the one named as truth, the only one, or the one with a title that says so.
+pub(crate) fn read_labels(
+    bytes: Buffer<u8>,
+    format: Format,
+    options: &LoadOptions,
+) -> Result<Labels, LoadProblem> {
+    let table = with_plan(bytes, format, options, |schema| Plan::of_labels(schema, options))?;
+    Ok(table.truth.unwrap_or_default())
+}
+
+fn with_plan(
+    bytes: Buffer<u8>,
+    format: Format,
+    options: &LoadOptions,
+    plan: impl Fn(&Schema) -> Result<Plan, LoadProblem>,
+) -> Result<Table, LoadProblem> {
     let limit = Unpacked::new(bytes.len() as u64, options.max_bytes);
     let attempt = || match format {
-        Format::Parquet => read_parquet(Bytes::from(bytes), limit, options),
-        _ => read_ipc(&bytes, limit, options),
+        Format::Parquet => {
+            let bytes = Bytes::from_owner(bytes);
+            read_parquet(|| Ok(bytes.clone()), limit, &plan)
+        }
+        _ if bytes.starts_with(b"ARROW1") => read_ipc(&bytes, limit, &plan),
+        _ => read_stream(&bytes, limit, &plan),
     };
-    // Nothing that was half done is looked at again.
+    guarded(attempt)
+}
+
+/// A panic of the decoder is damage. Nothing that was half done is looked at again.
+fn guarded(attempt: impl FnOnce() -> Result<Table, LoadProblem>) -> Result<Table, LoadProblem> {
     catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|_| Err(damaged("its decoder gave up")))
 }
 
-/// What the Arrow crates complain of: damage, or a compression that is not built in.
+/// What the Arrow crates complain of.
 fn damaged(error: impl std::fmt::Display) -> LoadProblem {
-    let text = error.to_string();
-    if text.contains("Disabled feature") || text.contains("requires the") {
-        return LoadProblem::Unsupported {
-            what: format!("this compression ({})", shorten(&text)),
-            advice: "write the file with snappy, gzip, lz4 or no compression".to_owned(),
-        };
-    }
-    LoadProblem::malformed("columns", format!("damaged ({text}); copy or make the file again"))
+    LoadProblem::malformed("columns", format!("damaged ({error}); copy or make the file again"))
 }
 
-fn read_parquet(bytes: Bytes, mut limit: Unpacked, options: &LoadOptions) -> Result<Table, LoadProblem> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(damaged)?;
-    let plan = Plan::new(builder.schema(), options)?;
-    for group in builder.metadata().row_groups() {
-        let rows = u64::try_from(group.num_rows()).map_err(damaged)?;
-        limit.add(rows.saturating_mul(8 * plan.kept.len() as u64), || "the table".to_owned())?;
+/// A compression that is not built in, because it would need a library in C.
+fn compressed(how: &str) -> LoadProblem {
+    LoadProblem::Unsupported {
+        what: format!("a file compressed with {}", how.to_lowercase()),
+        advice: "write it again with lz4, snappy or gzip (Arrow: lz4) or without compression, as in \
+                 pyarrow's write_table(…, compression=\"snappy\") and write_feather(…, compression=\"lz4\")"
+            .to_owned(),
     }
-    let mask = ProjectionMask::roots(builder.parquet_schema(), plan.kept.iter().copied());
-    let reader = builder.with_projection(mask).with_batch_size(BATCH).build().map_err(damaged)?;
-    plan.collect(reader)
 }
 
-fn read_ipc(bytes: &[u8], mut limit: Unpacked, options: &LoadOptions) -> Result<Table, LoadProblem> {
-    if !bytes.starts_with(b"ARROW1") {
-        return Err(LoadProblem::malformed(
-            "first bytes",
-            "this is not an Arrow IPC file (streams and Feather 1 are not read); write it with write_feather",
-        ));
+type MakePlan<'a> = &'a dyn Fn(&Schema) -> Result<Plan, LoadProblem>;
+
+/// Batches of some columns, rising in rows.
+type Batches<'a> = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + 'a>;
+
+fn read_parquet<R: ChunkReader + 'static>(
+    open: impl Fn() -> std::io::Result<R>,
+    mut limit: Unpacked,
+    plan: MakePlan,
+) -> Result<Table, LoadProblem> {
+    let source = open().map_err(LoadProblem::Unreadable)?;
+    let metadata = ArrowReaderMetadata::load(&source, ArrowReaderOptions::default()).map_err(damaged)?;
+    let plan = plan(metadata.schema())?;
+    let schema = metadata.parquet_schema();
+    let mask = |positions: Range<usize>| ProjectionMask::roots(schema, plan.kept[positions].iter().copied());
+    pages::check(&source, metadata.metadata(), &mask(0..plan.kept.len()), limit)?;
+    let mut rows = 0;
+    for group in metadata.metadata().row_groups() {
+        let more = u64::try_from(group.num_rows()).map_err(damaged)?;
+        limit.add(more.saturating_mul(8 * plan.kept.len() as u64), || "the table".to_owned())?;
+        rows += more as usize;
     }
-    check::blocks(bytes, &mut limit)?;
+    let width = LINE / if plan.single { 4 } else { 8 };
+    plan.collect(rows, width, |positions| {
+        let source = open().map_err(LoadProblem::Unreadable)?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata.clone());
+        let reader = builder.with_projection(mask(positions)).with_batch_size(BATCH).build();
+        Ok(Box::new(reader.map_err(damaged)?))
+    })
+}
+
+fn read_ipc(bytes: &[u8], mut limit: Unpacked, plan: MakePlan) -> Result<Table, LoadProblem> {
+    let rows = check::blocks(bytes, &mut limit)?;
     let schema = FileReader::try_new(Cursor::new(bytes), None).map_err(damaged)?.schema();
-    let plan = Plan::new(&schema, options)?;
-    let reader = FileReader::try_new(Cursor::new(bytes), Some(plan.kept.clone())).map_err(damaged)?;
-    plan.collect(reader)
+    let plan = plan(&schema)?;
+    plan.collect(rows, plan.kept.len(), |_| {
+        let reader = FileReader::try_new(Cursor::new(bytes), Some(plan.kept.clone()));
+        Ok(Box::new(reader.map_err(damaged)?))
+    })
+}
+
+fn read_stream(bytes: &[u8], mut limit: Unpacked, plan: MakePlan) -> Result<Table, LoadProblem> {
+    let rows = check::stream(bytes, &mut limit)?;
+    let schema = StreamReader::try_new(Cursor::new(bytes), None).map_err(damaged)?.schema();
+    let plan = plan(&schema)?;
+    plan.collect(rows, plan.kept.len(), |_| {
+        let reader = StreamReader::try_new(Cursor::new(bytes), Some(plan.kept.clone()));
+        Ok(Box::new(reader.map_err(damaged)?))
+    })
 }
 
 /// Which columns to read and what for.
@@ -92,8 +166,7 @@ impl Plan {
     fn new(schema: &Schema, options: &LoadOptions) -> Result<Self, LoadProblem> {
         let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
         let mut all = roles(options, Some(&names), names.len(), false)?;
-        // What pandas writes for the names of the rows.
-        let index = names.iter().position(|name| name == "__index_level_0__");
+        let index = names.iter().position(|name| name == ROW_NAMES);
         if let (Some(index), None, None) = (index, &options.id_column, &options.columns)
             && all[index] == Role::Feature
             && all.iter().filter(|role| **role == Role::Feature).count() > 1
@@ -111,49 +184,90 @@ impl Plan {
         Ok(Self { names, kept, roles, single })
     }
 
-    fn collect(
-        &self,
-        batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
-    ) -> Result<Table, LoadProblem> {
-        if self.single { self.gather::<Float32Type>(batches) } else { self.gather::<Float64Type>(batches) }
+    /// One column of labels and nothing else.
+    fn of_labels(schema: &Schema, options: &LoadOptions) -> Result<Self, LoadProblem> {
+        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let wanted = match &options.truth {
+            Some(Truth::Column(name)) => Some(name.as_str()),
+            _ => None,
+        };
+        let mut others = names.iter().enumerate().filter(|(_, name)| *name != ROW_NAMES);
+        let column = match (wanted, others.next(), others.next()) {
+            (None, Some((only, _)), None) => only,
+            _ => label_column(&names, wanted)?,
+        };
+        Ok(Self { names, kept: vec![column], roles: vec![Role::Truth], single: true })
     }
 
-    fn gather<T>(
+    fn n_features(&self) -> usize {
+        self.roles.iter().filter(|role| **role == Role::Feature).count()
+    }
+
+    /// The table of `rows` rows, read in passes of `width` columns.
+    fn collect<'a>(
         &self,
-        batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+        rows: usize,
+        width: usize,
+        pass: impl FnMut(Range<usize>) -> Result<Batches<'a>, LoadProblem>,
+    ) -> Result<Table, LoadProblem> {
+        if self.single {
+            self.gather::<Float32Type>(rows, width, pass)
+        } else {
+            self.gather::<Float64Type>(rows, width, pass)
+        }
+    }
+
+    fn gather<'a, T>(
+        &self,
+        rows: usize,
+        width: usize,
+        mut pass: impl FnMut(Range<usize>) -> Result<Batches<'a>, LoadProblem>,
     ) -> Result<Table, LoadProblem>
     where
         T: ArrowPrimitiveType,
-        T::Native: Into<f64> + Copy + Default,
-        TableValues: From<Vec<T::Native>>,
+        T::Native: Real,
+        TableValues: From<Buffer<T::Native>>,
     {
-        let n_features = self.roles.iter().filter(|role| **role == Role::Feature).count();
-        let (mut values, mut truth, mut ids, mut n_samples) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        for batch in batches {
-            let batch = batch.map_err(damaged)?;
-            values.resize(values.len() + batch.num_rows() * n_features, T::Native::default());
-            let block = &mut values[n_samples * n_features..];
-            let mut feature = 0;
-            for (position, (column, role)) in batch.columns().iter().zip(&self.roles).enumerate() {
-                let place = Cells { plan: self, position, first_row: n_samples };
-                match role {
-                    Role::Feature => {
-                        place.numbers::<T>(column, &mut block[feature..], n_features)?;
-                        feature += 1;
-                    }
-                    Role::Truth => truth.extend(place.texts(column, true)?),
-                    Role::Id => ids.extend(place.texts(column, false)?),
-                    Role::Skip | Role::Blank => {}
+        let n_features = self.n_features();
+        let mut values = Buffer::<T::Native>::zeros(rows.saturating_mul(n_features))?;
+        let (mut truth, mut ids, mut n_samples) = (Vec::new(), Vec::new(), 0);
+        for start in (0..self.kept.len()).step_by(width) {
+            let positions = start..(start + width).min(self.kept.len());
+            let before = self.roles[..start].iter().filter(|role| **role == Role::Feature).count();
+            let mut seen = 0;
+            for batch in pass(positions.clone())? {
+                let batch = batch.map_err(damaged)?;
+                if batch.num_rows() > rows - seen {
+                    return Err(damaged("there are more rows than announced"));
                 }
+                let block = &mut values[seen * n_features..(seen + batch.num_rows()) * n_features];
+                let mut feature = before;
+                for (position, column) in positions.clone().zip(batch.columns()) {
+                    let place = Cells { plan: self, position, first_row: seen };
+                    match self.roles[position] {
+                        Role::Feature => {
+                            place.numbers::<T>(column, &mut block[feature..], n_features)?;
+                            feature += 1;
+                        }
+                        Role::Truth => truth.extend(place.texts(column, true)?),
+                        Role::Id => ids.extend(place.texts(column, false)?),
+                        Role::Skip | Role::Blank => {}
+                    }
+                }
+                seen += batch.num_rows();
             }
-            n_samples += batch.num_rows();
+            if start > 0 && seen != n_samples {
+                return Err(damaged("columns of different length"));
+            }
+            n_samples = seen;
         }
         if n_samples == 0 {
             return Err(LoadProblem::Empty { what: "the table has no rows".to_owned() });
         }
+        values.truncate(n_samples * n_features);
         let named = self.kept.iter().zip(&self.roles).filter(|(_, role)| **role == Role::Feature);
         Ok(Table {
-            values: values.into(),
+            values: values.seen_finite().into(),
             n_samples,
             n_features,
             column_names: Some(named.map(|(&index, _)| self.names[index].clone()).collect()),
@@ -167,14 +281,14 @@ impl Plan {
     }
 }
 
-impl From<Vec<f32>> for TableValues {
-    fn from(values: Vec<f32>) -> Self {
+impl From<Buffer<f32>> for TableValues {
+    fn from(values: Buffer<f32>) -> Self {
         Self::F32(values)
     }
 }
 
-impl From<Vec<f64>> for TableValues {
-    fn from(values: Vec<f64>) -> Self {
+impl From<Buffer<f64>> for TableValues {
+    fn from(values: Buffer<f64>) -> Self {
         Self::F64(values)
     }
 }
@@ -210,7 +324,7 @@ impl Cells<'_> {
     fn numbers<T>(&self, column: &ArrayRef, out: &mut [T::Native], stride: usize) -> Result<(), LoadProblem>
     where
         T: ArrowPrimitiveType,
-        T::Native: Into<f64> + Copy,
+        T::Native: Real,
     {
         let kind = column.data_type();
         let is_number =
@@ -221,13 +335,16 @@ impl Cells<'_> {
         self.complete(column)?;
         let numbers = arrow_cast::cast(column, &T::DATA_TYPE).map_err(damaged)?;
         let numbers = numbers.as_primitive::<T>().values();
-        for (row, (&value, out)) in numbers.iter().zip(out.iter_mut().step_by(stride)).enumerate() {
-            let wide: f64 = value.into();
-            if !wide.is_finite() {
-                let (place, value) = (self.place(row), wide.to_string());
+        if !T::Native::all_finite(numbers) {
+            let mut wide = numbers.iter().map(|&value| value.into()).enumerate();
+            if let Some((row, value)) = wide.find(|(_, value): &(usize, f64)| !value.is_finite()) {
+                let (place, value) = (self.place(row), value.to_string());
                 return Err(LoadProblem::NotFinite { place, column: self.column(), value });
             }
-            *out = value;
+        }
+        // A chunk per row has its bounds checked once, stepping over all values does not.
+        for (row, &value) in out.chunks_mut(stride).zip(numbers.iter()) {
+            row[0] = value;
         }
         Ok(())
     }

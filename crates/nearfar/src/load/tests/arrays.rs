@@ -45,7 +45,7 @@ fn every_type_makes_the_round_trip() {
             let mut file = Vec::new();
             write_npy(&mut file, &[2, 2], &$values).unwrap();
             assert!(file.len() % 64 == 0 || file.len() > 128);
-            assert_eq!(npy(&file).unwrap(), NpyArray { shape: vec![2, 2], data: NpyData::$variant($values.to_vec()) });
+            assert_eq!(npy(&file).unwrap(), NpyArray { shape: vec![2, 2], data: NpyData::$variant($values.to_vec().into()) });
         )*};
     }
     trip!(F64: [1.5, -0.0, 1e300, f64::MIN_POSITIVE], F32: [1.5_f32, -2.0, 3.0, 4.0], Bool: [true, false, false, true],
@@ -91,6 +91,51 @@ fn lies_and_strange_types_are_refused_by_name() {
     assert!(refused("[('a', '<f4'), ('b', '<i4')]", "(2,)").contains("type structured"));
     assert!(npy(&with_header(2, &" ".repeat(20_000), &[])).unwrap_err().to_string().contains("20000 bytes"));
     assert!(npy(&[]).is_err());
+}
+
+#[test]
+fn texts_are_classes() {
+    let labels = |header: &str, values: &[u8]| {
+        let bytes = with_header(1, header, values);
+        crate::load::npy::read_labels(&mut &bytes[..], bytes.len() as u64)
+    };
+    let wide: Vec<u8> = "b\0éa a\0".chars().flat_map(|letter| (letter as u32).to_le_bytes()).collect();
+    let found = labels("{'descr': '<U2', 'fortran_order': False, 'shape': (3,)}", &wide[..24]).unwrap();
+    assert_eq!(
+        (found.codes, found.names),
+        (vec![1, 2, 0], vec!["a".to_owned(), "b".to_owned(), "éa".to_owned()])
+    );
+    let found = labels("{'descr': '|S3', 'fortran_order': False, 'shape': (2, 1)}", b"no\0yes").unwrap();
+    assert_eq!(found.names, ["no", "yes"]);
+    for (descr, shape) in
+        [("<U2", "(4,)"), ("<U0", "(999999999999,)"), ("<U99999999", "(1,)"), ("|S1", "(2, 2)")]
+    {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}");
+        assert!(labels(&header, &[65; 24]).is_err(), "{descr} {shape}");
+    }
+    let names = b"|S1', 'fortran_order': False, 'shape': (20,), }";
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in [
+        ("X.npy", with_header(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (20, 2), }", &[0; 160])),
+        (
+            "y.npy",
+            with_header(
+                1,
+                &format!("{{'descr': '{}", String::from_utf8_lossy(names)),
+                b"abababababababababab",
+            ),
+        ),
+    ] {
+        use std::io::Write;
+        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(&bytes).unwrap();
+    }
+    let bytes = zip.finish().unwrap().into_inner();
+    let options = LoadOptions { truth: Some(Truth::Column("y".to_owned())), ..LoadOptions::default() };
+    let truth = load_bytes(bytes.clone(), Format::Npz, "t", &options).unwrap().truth.unwrap();
+    assert_eq!((truth.len(), truth.names), (20, vec!["a".to_owned(), "b".to_owned()]));
+    assert_eq!(crate::load::pick::npz_labels(&bytes, &LoadOptions::default()).unwrap().len(), 20);
+    damage(&bytes, 3000, |bytes| load_bytes(bytes, Format::Npz, "t", &options).is_ok());
 }
 
 #[test]

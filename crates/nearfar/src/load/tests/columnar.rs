@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray};
-use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 
 use super::damage;
 use crate::load::*;
@@ -35,9 +35,19 @@ fn arrow_of(batch: &RecordBatch, packed: bool) -> Vec<u8> {
     out
 }
 
+fn stream_of(batch: &RecordBatch) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut writer = StreamWriter::try_new(&mut out, &batch.schema()).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    out
+}
+
 /// The same batch in every format.
-fn files(batch: &RecordBatch) -> [(Format, Vec<u8>); 3] {
+fn files(batch: &RecordBatch) -> [(Format, Vec<u8>); 4] {
     [
+        (Format::Arrow, stream_of(batch)),
         (Format::Parquet, parquet_of(batch)),
         (Format::Arrow, arrow_of(batch, false)),
         (Format::Arrow, arrow_of(batch, true)),
@@ -73,7 +83,7 @@ fn single_precision_stays_and_bad_cells_are_named() {
     let with = |column: ArrayRef| RecordBatch::try_from_iter([("v", column)]).unwrap();
     for (format, bytes) in files(&with(Arc::new(Float32Array::from(vec![1.5, 2.5])))) {
         let table = load_bytes(bytes, format, "t", &LoadOptions::default()).unwrap();
-        assert_eq!(table.values, TableValues::F32(vec![1.5, 2.5]));
+        assert_eq!(table.values, TableValues::F32(vec![1.5, 2.5].into()));
     }
     for (format, bytes) in files(&with(Arc::new(Float64Array::from(vec![1.5, f64::NAN])))) {
         let error = load_bytes(bytes, format, "t", &LoadOptions::default()).unwrap_err();
@@ -95,6 +105,50 @@ fn damaged_columns_never_panic() {
             load_bytes(bytes, format, "t", &class()).is_ok()
         });
     }
+}
+
+#[test]
+fn labels_come_from_a_column() {
+    let folder = std::env::temp_dir().join(format!("nearfar-labels-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (at, (format, bytes)) in files(&batch()).into_iter().enumerate() {
+        let path = folder.join(format!("{at}.{format}"));
+        std::fs::write(&path, bytes).unwrap();
+        let labels = load_labels(&path).unwrap();
+        assert_eq!((labels.len(), labels.names), (50, vec!["x".to_owned(), "y".to_owned()]));
+        let b = LoadOptions { truth: Some(Truth::Column("b".to_owned())), ..LoadOptions::default() };
+        assert_eq!(load_labels_with(&path, &b).unwrap().names.len(), 50);
+        let no = LoadOptions { truth: Some(Truth::Column("clas".to_owned())), ..LoadOptions::default() };
+        assert!(load_labels_with(&path, &no).unwrap_err().to_string().contains("did you mean \"class\"?"));
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn damaged_streams_cannot_pass_as_whole() {
+    let sound = stream_of(&batch());
+    for length in 0..sound.len() - 8 {
+        let cut = sound[..length].to_vec();
+        assert!(load_bytes(cut, Format::Arrow, "t", &class()).is_err(), "cut to {length} bytes");
+    }
+}
+
+/// Every place of a Parquet file where a page header may say how much it unpacks to, with 2 GiB there instead.
+#[test]
+fn a_page_cannot_claim_gigabytes() {
+    let x: Float64Array = (0..2000).map(|i| f64::from(i % 50)).collect();
+    let batch = RecordBatch::try_from_iter([("x", Arc::new(x) as ArrayRef)]).unwrap();
+    let sound = parquet_of(&batch);
+    let mut refused = 0;
+    for at in 4..sound.len() / 2 {
+        let mut lie = sound.clone();
+        // A 32-bit integer of Thrift: 2³¹ − 1 in zigzag form.
+        lie.splice(at..=at, [0xfe, 0xff, 0xff, 0xff, 0x0f]);
+        if let Err(error) = load_bytes(lie, Format::Parquet, "t", &LoadOptions::default()) {
+            refused += usize::from(error.to_string().contains("a page claims more bytes"));
+        }
+    }
+    assert!(refused > 0, "no header was hit");
 }
 
 #[test]

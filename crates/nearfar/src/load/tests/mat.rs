@@ -67,7 +67,7 @@ fn truth(name: &str) -> LoadOptions {
 fn plain_and_compressed_variables_are_read() {
     for elements in [vec![fea(), gnd()], vec![compressed(&gnd()), compressed(&fea())]] {
         let table = read(file(&elements), &truth("gnd")).unwrap();
-        assert_eq!(table.values, TableValues::F64(vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0]));
+        assert_eq!(table.values, TableValues::F64(vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0].into()));
         assert_eq!(table.truth.unwrap().codes, [0, 1, 0]);
     }
     let indices =
@@ -77,7 +77,7 @@ fn plain_and_compressed_variables_are_read() {
         file(&[matrix("S", 5, &[2, 3], &[indices(rows), indices(starts), values.clone()])])
     };
     let table = read(sparse(&[1, 0], &[0, 1, 1, 2]), &LoadOptions::default()).unwrap();
-    assert_eq!(table.values, TableValues::F64(vec![0.0, 0.0, 2.5, 1.5, 0.0, 0.0]));
+    assert_eq!(table.values, TableValues::F64(vec![0.0, 0.0, 2.5, 1.5, 0.0, 0.0].into()));
     for (rows, starts) in
         [([2, 0], [0, 1, 1, 2]), ([1, 0], [0, 1, 1, 3]), ([1, 0], [1, 0, 1, 2]), ([-1, 0], [0, 1, 1, 2])]
     {

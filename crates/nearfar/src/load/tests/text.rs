@@ -19,7 +19,7 @@ fn refused(text: &str) -> String {
 
 fn values(table: &Table) -> Vec<f64> {
     match &table.values {
-        TableValues::F64(values) => values.clone(),
+        TableValues::F64(values) => values.to_vec(),
         TableValues::F32(values) => values.iter().map(|&v| f64::from(v)).collect(),
     }
 }
@@ -165,7 +165,7 @@ fn files_that_cannot_be_opened() {
 
 #[test]
 fn labels_are_read_from_text() {
-    let labels = |text: &str| text::read_labels(text.as_bytes().to_vec(), &LoadOptions::default());
+    let labels = |text: &str| text::read_labels(text.as_bytes(), &LoadOptions::default());
     assert_eq!(labels("2\n1\n2\n").unwrap().codes, [1, 0, 1]);
     assert_eq!(labels("label\n2\n1\n").unwrap().names, ["1", "2"]);
     assert_eq!(labels("Iris setosa\nIris virginica\r\n").unwrap().names, ["Iris setosa", "Iris virginica"]);
@@ -236,7 +236,7 @@ fn damaged_text_never_panics() {
     let options = LoadOptions { id_column: Some("0".to_owned()), ..truth("-1") };
     for (text, options) in [(plain, &LoadOptions::default()), (quoted, &options), (blanks, &options)] {
         damage(text.as_bytes(), 6000, |bytes| load_bytes(bytes, Format::Text, "t", options).is_ok());
-        damage(text.as_bytes(), 2000, |bytes| text::read_labels(bytes, options).is_ok());
+        damage(text.as_bytes(), 2000, |bytes| text::read_labels(&bytes, options).is_ok());
     }
 }
 

@@ -18,7 +18,7 @@ use super::table::{Table, TableValues};
 use super::{Format, LoadOptions, Truth};
 
 /// Read a table of numbers.
-pub(crate) fn read(bytes: Vec<u8>, format: Format, options: &LoadOptions) -> Result<Table, LoadProblem> {
+pub(crate) fn read(bytes: &[u8], format: Format, options: &LoadOptions) -> Result<Table, LoadProblem> {
     let bytes = plain(bytes, options.max_bytes)?;
     let data = text_of(&bytes)?;
     let dialect = sniff(data, format, options)?;
@@ -75,7 +75,7 @@ fn table(rows: Rows, dialect: &sniff::Dialect, roles: &[Role], auto_ids: bool) -
 }
 
 /// Read one label per line, or one column of labels.
-pub(crate) fn read_labels(bytes: Vec<u8>, options: &LoadOptions) -> Result<Labels, LoadProblem> {
+pub(crate) fn read_labels(bytes: &[u8], options: &LoadOptions) -> Result<Labels, LoadProblem> {
     let bytes = plain(bytes, options.max_bytes)?;
     let data = text_of(&bytes)?;
     let wanted = match &options.truth {
@@ -126,7 +126,7 @@ const LABEL_NAMES: [&str; 9] =
     ["label", "labels", "class", "classes", "truth", "cluster", "clusters", "target", "y"];
 
 /// Which column holds the labels: the one asked for, the only one, or the one with a title that says so.
-fn label_column(names: &[String], wanted: Option<&str>) -> Result<usize, LoadProblem> {
+pub(crate) fn label_column(names: &[String], wanted: Option<&str>) -> Result<usize, LoadProblem> {
     if let Some(wanted) = wanted {
         return columns::find(wanted, Some(names), names.len());
     }
@@ -166,17 +166,17 @@ fn label_delimiter(data: &[u8]) -> Delimiter {
 }
 
 /// Gunzip when it is gzip.
-fn plain(bytes: Vec<u8>, max_bytes: Option<u64>) -> Result<Vec<u8>, LoadProblem> {
+fn plain(bytes: &[u8], max_bytes: Option<u64>) -> Result<Cow<'_, [u8]>, LoadProblem> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(bytes);
+        return Ok(Cow::Borrowed(bytes));
     }
     let mut unpacked = Unpacked::new(bytes.len() as u64, max_bytes);
     let mut out = Vec::new();
     let limit = unpacked.left().saturating_add(1);
-    let read = flate2::read::MultiGzDecoder::new(&bytes[..]).take(limit).read_to_end(&mut out);
+    let read = flate2::read::MultiGzDecoder::new(bytes).take(limit).read_to_end(&mut out);
     read.map_err(|error| LoadProblem::from_io(error, "gzip stream"))?;
     unpacked.add(out.len() as u64, || "the unpacked text".to_owned())?;
-    Ok(out)
+    Ok(Cow::Owned(out))
 }
 
 /// The text without its byte order mark; other encodings and binary files are refused.

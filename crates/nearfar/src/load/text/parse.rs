@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use memchr::memchr_iter;
 use rayon::prelude::*;
 
+use super::super::buffer::Buffer;
 use super::super::columns::Role;
 use super::super::error::{Column, LoadProblem, Place, shorten};
 use super::record::{Delimiter, cell_end, read_record, skip_line};
@@ -18,13 +19,37 @@ use super::sniff::number;
 const BLOCK: usize = 4 << 20;
 
 /// What the rows give.
-#[derive(Default)]
 pub(crate) struct Rows<'a> {
     /// Features, row after row.
-    pub(crate) values: Vec<f64>,
+    pub(crate) values: Buffer<f64>,
     pub(crate) truth: Vec<Cow<'a, [u8]>>,
     pub(crate) ids: Vec<Cow<'a, [u8]>>,
     pub(crate) count: usize,
+}
+
+/// What the rows of one block give, written to its part of the matrix.
+struct Block<'a, 'b> {
+    /// Room for all rows there may be.
+    values: &'b mut [f64],
+    /// How many of the values are written.
+    filled: usize,
+    truth: Vec<Cow<'a, [u8]>>,
+    ids: Vec<Cow<'a, [u8]>>,
+    count: usize,
+}
+
+impl<'b> Block<'_, 'b> {
+    fn new(values: &'b mut [f64]) -> Self {
+        Self { values, filled: 0, truth: Vec::new(), ids: Vec::new(), count: 0 }
+    }
+
+    /// Add one value; `None` when there is no room, which no row that is right can bring about.
+    #[inline]
+    fn push(&mut self, value: f64) -> Option<()> {
+        *self.values.get_mut(self.filled)? = value;
+        self.filled += 1;
+        Some(())
+    }
 }
 
 /// How to read a row.
@@ -55,18 +80,53 @@ enum FaultKind {
 pub(crate) fn parse<'a>(data: &'a [u8], start: usize, plan: Plan) -> Result<Rows<'a>, LoadProblem> {
     let quotes = memchr::memchr(b'"', &data[start..]).is_some();
     let cuts = if quotes { vec![start, data.len()] } else { cut(data, start) };
-    let blocks: Vec<_> = cuts.par_windows(2).map(|ends| parse_block(data, ends[0], ends[1], plan)).collect();
-    let mut blocks = blocks.into_iter();
-    let fail = |fault: Fault| fault.problem(data, plan);
-    let mut rows = blocks.next().unwrap_or_else(|| Ok(Rows::default())).map_err(fail)?;
+    let n_features = plan.roles.iter().filter(|role| **role == Role::Feature).count();
+    let room: Vec<usize> =
+        cuts.par_windows(2).map(|ends| n_features * most_rows(&data[ends[0]..ends[1]], plan)).collect();
+    let mut values = Buffer::zeros(room.iter().sum())?;
+    let parts = split(&mut values, &room);
+    let blocks: Vec<_> = cuts
+        .par_windows(2)
+        .zip(parts)
+        .map(|(ends, part)| parse_block(data, ends[0], ends[1], plan, part))
+        .collect();
+    let (mut truth, mut ids, mut count) = (Vec::new(), Vec::new(), 0);
+    let mut filled = Vec::with_capacity(blocks.len());
     for block in blocks {
-        let mut block = block.map_err(fail)?;
-        rows.values.append(&mut block.values);
-        rows.truth.append(&mut block.truth);
-        rows.ids.append(&mut block.ids);
-        rows.count += block.count;
+        let mut block = block.map_err(|fault: Fault| fault.problem(data, plan))?;
+        truth.append(&mut block.truth);
+        ids.append(&mut block.ids);
+        count += block.count;
+        filled.push(block.filled);
     }
-    Ok(rows)
+    close_up(&mut values, &room, &filled);
+    // The parsers let no other value through.
+    Ok(Rows { values: values.seen_finite(), truth, ids, count })
+}
+
+/// The most rows that `text` can hold: one per line, and each cell with one character and an end.
+fn most_rows(text: &[u8], plan: Plan) -> usize {
+    let lines = memchr_iter(b'\n', text).count() + usize::from(!text.ends_with(b"\n"));
+    let n_features = plan.roles.iter().filter(|role| **role == Role::Feature).count();
+    lines.min((text.len() + 1) / (n_features + plan.roles.len()))
+}
+
+/// One part for each block.
+fn split<'b>(mut values: &'b mut [f64], room: &[usize]) -> Vec<&'b mut [f64]> {
+    let part = |&length: &usize| values.split_off_mut(..length).unwrap_or_default();
+    room.iter().map(part).collect()
+}
+
+/// Close the gaps that blank lines and comments have left between the blocks.
+fn close_up(values: &mut Buffer<f64>, room: &[usize], filled: &[usize]) {
+    let (mut from, mut to) = (0, 0);
+    for (room, filled) in room.iter().zip(filled) {
+        if from != to {
+            values.copy_within(from..from + filled, to);
+        }
+        (from, to) = (from + room, to + filled);
+    }
+    values.truncate(to);
 }
 
 /// Block ends, each behind a newline.
@@ -83,14 +143,19 @@ fn cut(data: &[u8], start: usize) -> Vec<usize> {
     cuts
 }
 
-fn parse_block<'a>(data: &'a [u8], start: usize, end: usize, plan: Plan) -> Result<Rows<'a>, Fault> {
+fn parse_block<'a, 'b>(
+    data: &'a [u8],
+    start: usize,
+    end: usize,
+    plan: Plan,
+    values: &'b mut [f64],
+) -> Result<Block<'a, 'b>, Fault> {
     let data = &data[..end];
-    let n_features = plan.roles.iter().filter(|role| **role == Role::Feature).count();
-    let mut rows = Rows::default();
+    let mut rows = Block::new(values);
     let mut cells = Vec::new();
     let mut at = start;
     while at < end {
-        let kept = (rows.values.len(), rows.truth.len(), rows.ids.len());
+        let kept = (rows.filled, rows.truth.len(), rows.ids.len());
         let quick = match plan.delimiter {
             Delimiter::Byte(byte) => quick_row(data, at, plan.roles, byte, &mut rows),
             Delimiter::Blanks => quick_blanks(data, at, plan.roles, &mut rows),
@@ -98,7 +163,7 @@ fn parse_block<'a>(data: &'a [u8], start: usize, end: usize, plan: Plan) -> Resu
         if let Some(next) = quick {
             at = next;
         } else {
-            rows.values.truncate(kept.0);
+            rows.filled = kept.0;
             rows.truth.truncate(kept.1);
             rows.ids.truncate(kept.2);
             if let Some(next) = skip_line(data, at, plan.delimiter) {
@@ -111,10 +176,6 @@ fn parse_block<'a>(data: &'a [u8], start: usize, end: usize, plan: Plan) -> Resu
             at = next;
         }
         rows.count += 1;
-        if rows.count == 1 && at - start > 0 {
-            // The first row tells how many there may be.
-            rows.values.reserve((end - start) / (at - start) * n_features);
-        }
     }
     Ok(rows)
 }
@@ -125,13 +186,13 @@ fn quick_row<'a>(
     at: usize,
     roles: &[Role],
     delimiter: u8,
-    rows: &mut Rows<'a>,
+    rows: &mut Block<'a, '_>,
 ) -> Option<usize> {
     let mut rest = &data[at..];
     let last = roles.len() - 1;
     for (index, role) in roles.iter().enumerate() {
         match role {
-            Role::Feature => rest = quick_number(rest, &mut rows.values)?,
+            Role::Feature => rest = quick_number(rest, rows)?,
             Role::Blank => {}
             Role::Truth | Role::Id | Role::Skip => {
                 let end = cell_end(rest, 0, Delimiter::Byte(delimiter));
@@ -158,12 +219,12 @@ fn quick_row<'a>(
 }
 
 /// A row of numbers with runs of blanks between them, or `None` to look closer.
-fn quick_blanks<'a>(data: &'a [u8], at: usize, roles: &[Role], rows: &mut Rows<'a>) -> Option<usize> {
+fn quick_blanks<'a>(data: &'a [u8], at: usize, roles: &[Role], rows: &mut Block<'a, '_>) -> Option<usize> {
     let mut rest = skip_blanks(&data[at..]);
     for role in roles {
         let end = match role {
             Role::Feature => {
-                let behind = quick_number(rest, &mut rows.values)?;
+                let behind = quick_number(rest, rows)?;
                 rest.len() - behind.len()
             }
             _ => cell_end(rest, 0, Delimiter::Blanks),
@@ -202,20 +263,58 @@ fn end_of_row(data: &[u8], rest: &[u8]) -> Option<usize> {
 }
 
 /// Push the finite number that `bytes` begins with; gives what follows it.
-fn quick_number<'a>(bytes: &'a [u8], values: &mut Vec<f64>) -> Option<&'a [u8]> {
-    let (value, length) = fast_float2::parse_partial::<f64, _>(bytes).ok()?;
+#[inline]
+fn quick_number<'a>(bytes: &'a [u8], rows: &mut Block) -> Option<&'a [u8]> {
+    let (value, length) = match short_decimal(bytes) {
+        Some(found) => found,
+        None => fast_float2::parse_partial::<f64, _>(bytes).ok()?,
+    };
     if !value.is_finite() {
         return None;
     }
-    values.push(value);
+    rows.push(value)?;
     Some(&bytes[length..])
+}
+
+/// A number such as -12.345678 and its length, where up to 15 digits make it exact: a whole number below 2⁵³ over a
+/// power of ten up to 10²² is rounded once. `None` for anything else, which other code reads.
+#[inline]
+fn short_decimal(bytes: &[u8]) -> Option<(f64, usize)> {
+    const POWERS: [f64; 16] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let negative = bytes.first() == Some(&b'-');
+    let mut at = usize::from(negative);
+    let first = at;
+    let mut whole = 0_u64;
+    let digits = |at: &mut usize, whole: &mut u64| {
+        while let Some(digit) = bytes.get(*at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10)
+        {
+            *whole = whole.wrapping_mul(10).wrapping_add(u64::from(digit));
+            *at += 1;
+        }
+    };
+    digits(&mut at, &mut whole);
+    let before = at - first;
+    let mut behind = 0;
+    if bytes.get(at) == Some(&b'.') {
+        at += 1;
+        let start = at;
+        digits(&mut at, &mut whole);
+        behind = at - start;
+    }
+    let plain = !matches!(bytes.get(at), Some(byte) if byte.is_ascii_alphabetic());
+    if before == 0 || before + behind > 15 || !plain {
+        return None;
+    }
+    let value = whole as f64 / POWERS[behind];
+    Some((if negative { -value } else { value }, at))
 }
 
 /// A row cell by cell; an error says which cell and why.
 fn careful_row<'a>(
     cells: &mut Vec<Cow<'a, [u8]>>,
     roles: &[Role],
-    rows: &mut Rows<'a>,
+    rows: &mut Block<'a, '_>,
 ) -> Result<(), FaultKind> {
     if cells.len() != roles.len() {
         return Err(FaultKind::Ragged(cells.len()));
@@ -232,7 +331,7 @@ fn careful_row<'a>(
             Role::Feature => match number(cell.trim_ascii()) {
                 None => return Err(FaultKind::NotNumeric(index, text())),
                 Some(value) if !value.is_finite() => return Err(FaultKind::NotFinite(index, text())),
-                Some(value) => rows.values.push(value),
+                Some(value) => rows.push(value).ok_or(FaultKind::Ragged(roles.len()))?,
             },
         }
     }
@@ -266,6 +365,36 @@ impl Fault {
                 place.to_string(),
                 format!("{value:?} stands behind the last delimiter, where the first rows have nothing"),
             ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_decimal;
+
+    #[test]
+    fn short_decimals_are_rounded_as_the_standard_library_does() {
+        let mut state = 1_u64;
+        for turn in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let whole = (state >> 12) % 10_u64.pow(1 + turn % 15);
+            let sign = if state & 1 == 0 { "" } else { "-" };
+            let digits = whole.to_string();
+            let point = (state >> 3) as usize % digits.len() + 1;
+            let text = format!("{sign}{}.{}", &digits[..point], &digits[point..]);
+            for text in [text.as_str(), digits.as_str()] {
+                let (value, length) = short_decimal(text.as_bytes()).unwrap();
+                assert_eq!(
+                    (value.to_bits(), length),
+                    (text.parse::<f64>().unwrap().to_bits(), text.len()),
+                    "{text}"
+                );
+            }
+        }
+        assert_eq!(short_decimal(b"-0,").unwrap().0.to_bits(), (-0.0_f64).to_bits());
+        for other in ["", "-", ".5", "+1", "1e5", "1.5E3", "nan", "inf", "1234567890.123456", "12x"] {
+            assert!(short_decimal(other.as_bytes()).is_none(), "{other}");
         }
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn rotate(q: &mut [f64], y: MatRef<'_, f64>, n: usize) {
 }
 
 /// Q Y as a new tall matrix.
-pub(super) fn combine(q: &[f64], y: MatRef<'_, f64>, n: usize) -> Vec<f64> {
+pub(crate) fn combine(q: &[f64], y: MatRef<'_, f64>, n: usize) -> Vec<f64> {
     let q = tall(q, n);
     let rows = block_rows(n);
     let mut x = vec![0.0; n * y.ncols()];

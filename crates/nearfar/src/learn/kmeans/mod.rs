@@ -1,0 +1,29 @@
+#![doc = include_str!("about.md")]
+
+#[cfg(test)]
+mod tests;
+mod update;
+
+use super::family::{Fitted, Labeling, Task};
+use super::{Learned, StopReason, TraceRow};
+use crate::error::Result;
+use crate::labels::kmeans::KMeansParams;
+use crate::observe::{Stage, go_on};
+pub(crate) use update::indicator;
+
+/// One start: all restarts of k-means.
+pub(crate) fn learn(mut task: Task<'_>) -> Result<Fitted> {
+    go_on(task.observer, Stage::Learn)?;
+    let (rows, r) = (task.rows(), task.n_clusters);
+    let params = KMeansParams::new(r).restarts(task.kmeans_restarts).max_iter(task.stop.max_iter);
+    let seed = task.own_seed();
+    let found = params.fit(&rows.values, rows.n, rows.m, seed)?;
+    let stopped = found.iterations >= task.stop.max_iter;
+    let learned = Learned {
+        iterations: found.iterations,
+        reason: if stopped { StopReason::MaxIterations } else { StopReason::LossSettled },
+        trace: vec![TraceRow::of_fit(found.iterations, found.inertia)],
+    };
+    let factor = indicator(&found.labels, r);
+    Ok(Fitted { learned, factor, objective: found.inertia, labeling: Labeling::Given(found.labels) })
+}

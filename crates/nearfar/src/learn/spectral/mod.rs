@@ -1,0 +1,21 @@
+#![doc = include_str!("about.md")]
+
+#[cfg(test)]
+mod tests;
+mod update;
+
+use super::family::{Fitted, Labeling, Task};
+use super::kmeans::indicator;
+use super::{Learned, StopReason, TraceRow};
+use crate::error::Result;
+
+/// One start: one embedding and all restarts of k-means on it.
+pub(crate) fn learn(mut task: Task<'_>) -> Result<Fitted> {
+    let (graph, r) = (task.graph(), task.n_clusters);
+    let seed = task.own_seed();
+    let (labels, cut) = update::cluster(graph, r, task.kmeans_restarts, seed, task.observer)?;
+    let learned =
+        Learned { iterations: 1, reason: StopReason::LossSettled, trace: vec![TraceRow::of_fit(1, cut)] };
+    let factor = indicator(&labels, r);
+    Ok(Fitted { learned, factor, objective: cut, labeling: Labeling::Given(labels) })
+}

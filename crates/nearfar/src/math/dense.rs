@@ -1,0 +1,100 @@
+//! Products of row-major matrices, one block of rows per task.
+//!
+//! Blocks depend on the sizes alone and partial sums are added in block order, so that the bits do not depend on the number of
+//! threads.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+/// Rows of the answer that one task makes.
+pub(crate) const ROWS: usize = 64;
+/// Rows that one task sums over.
+const SUMMED: usize = 512;
+/// Largest answer of which every task may hold its own.
+const SMALL: usize = 1 << 16;
+
+fn rows(values: &[f64], columns: usize) -> MatRef<'_, f64> {
+    MatRef::from_row_major_slice(values, values.len() / columns.max(1), columns)
+}
+
+/// `out` ← A B by this thread; A is h × k, B is k × m.
+pub(crate) fn multiply(a: &[f64], b: &[f64], k: usize, m: usize, out: &mut [f64]) {
+    let height = out.len() / m.max(1);
+    let out = MatMut::from_row_major_slice_mut(out, height, m);
+    matmul(out, Accum::Replace, rows(a, k), rows(b, m), 1.0, Par::Seq);
+}
+
+/// `out` ← A Bᵀ by this thread; A is h × k, B is m × k.
+pub(crate) fn multiply_transposed(a: &[f64], b: &[f64], k: usize, m: usize, out: &mut [f64]) {
+    let height = out.len() / m.max(1);
+    let out = MatMut::from_row_major_slice_mut(out, height, m);
+    matmul(out, Accum::Replace, rows(a, k), rows(b, k).transpose(), 1.0, Par::Seq);
+}
+
+/// A B, n × m; A is n × k, B is k × m.
+pub(crate) fn times(a: &[f64], b: &[f64], k: usize, m: usize) -> Vec<f64> {
+    let n = a.len() / k.max(1);
+    let mut out = vec![0.0; n * m];
+    out.par_chunks_mut((ROWS * m).max(1)).zip(a.par_chunks((ROWS * k).max(1))).for_each(|(out, a)| {
+        multiply(a, b, k, m, out);
+    });
+    out
+}
+
+/// AᵀB, p × q; A is n × p, B is n × q.
+pub(crate) fn cross(a: &[f64], b: &[f64], p: usize, q: usize) -> Vec<f64> {
+    if p * q > SMALL {
+        return cross_wide(a, b, p, q);
+    }
+    let part = |(a, b): (&[f64], &[f64])| {
+        let mut part = vec![0.0; p * q];
+        let out = MatMut::from_row_major_slice_mut(&mut part, p, q);
+        matmul(out, Accum::Replace, rows(a, p).transpose(), rows(b, q), 1.0, Par::Seq);
+        part
+    };
+    let parts: Vec<Vec<f64>> = a.par_chunks(SUMMED * p).zip(b.par_chunks(SUMMED * q)).map(part).collect();
+    let mut parts = parts.into_iter();
+    let mut sum = parts.next().unwrap_or_else(|| vec![0.0; p * q]);
+    for part in parts {
+        sum.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
+    }
+    sum
+}
+
+/// The same, one block of rows of the answer per task.
+fn cross_wide(a: &[f64], b: &[f64], p: usize, q: usize) -> Vec<f64> {
+    let (a, b) = (rows(a, p), rows(b, q));
+    let mut out = vec![0.0; p * q];
+    out.par_chunks_mut(ROWS * q).enumerate().for_each(|(block, out)| {
+        let height = out.len() / q;
+        let a = a.subcols(block * ROWS, height).transpose();
+        matmul(MatMut::from_row_major_slice_mut(out, height, q), Accum::Replace, a, b, 1.0, Par::Seq);
+    });
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::rng::Stream;
+
+    #[test]
+    fn products_equal_naive_ones() {
+        let mut stream = Stream::new(3, 1);
+        for (n, p, q) in [(1, 1, 1), (3, 2, 5), (65, 7, 3), (600, 130, 4), (70, 300, 230)] {
+            let mut draw = |len: usize| (0..len).map(|_| stream.normal()).collect::<Vec<f64>>();
+            let (a, b, c) = (draw(n * p), draw(n * q), draw(p * q));
+            let found = cross(&a, &b, p, q);
+            for (i, j) in [(0, 0), (p - 1, q - 1), (p / 2, q / 3)] {
+                let naive: f64 = (0..n).map(|k| a[k * p + i] * b[k * q + j]).sum();
+                assert!((found[i * q + j] - naive).abs() < 1e-11 * n as f64);
+            }
+            let found = times(&a, &c, p, q);
+            for (i, j) in [(0, 0), (n - 1, q - 1), (n / 2, q / 3)] {
+                let naive: f64 = (0..p).map(|k| a[i * p + k] * c[k * q + j]).sum();
+                assert!((found[i * q + j] - naive).abs() < 1e-11 * p as f64);
+            }
+        }
+    }
+}

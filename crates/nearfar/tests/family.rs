@@ -1,0 +1,312 @@
+//! What every method of the family must do: find easy clusters, survive degenerate data, repeat its bits at any number of threads,
+//! plan its memory, stop when asked, and record a trace.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use nearfar::graph::{GraphKind, GraphParams};
+use nearfar::labels::score::accuracy;
+use nearfar::learn::aosymnmf::AoSymNmfParams;
+use nearfar::learn::lsdg::{Lsdg, LsdgParams, start_weights};
+use nearfar::learn::{FactorSolver, Method, MethodKind, MethodParams, Needs, Regularizer, StopRule, run};
+use nearfar::load::{NpyArray, read_npz};
+use nearfar::math::factor::Factor;
+use nearfar::neighbors::{Neighborhoods, rank};
+use nearfar::observe::{Event, Observer, Silent};
+use nearfar::slices::{FullSlices, Graph, Slices};
+use nearfar::spectral::eigen::Operator;
+use nearfar::{DataError, Error, Input, Params, Samples, fit, fit_observed};
+use nearfar_testkit::{hard, oracle};
+
+/// All methods on a fixed graph or on samples, with their default settings.
+fn others() -> impl Iterator<Item = MethodKind> {
+    MethodKind::ALL.into_iter().filter(|kind| kind.needs() != Needs::Slices)
+}
+
+fn quick(r: usize, kind: MethodKind) -> Params {
+    let mut params = Params::of(r, kind);
+    params.stop.max_iter = 200;
+    if let MethodParams::S3Nmf(own) = &mut params.method {
+        (own.members, own.rounds) = (6, 2);
+    }
+    params
+}
+
+#[test]
+fn separate_blobs_are_found() {
+    // Each cluster is large in a feature of its own, so that factorisations of the samples can tell them apart too.
+    let truth: Vec<usize> = (0..90).map(|i| i % 3).collect();
+    let mut stream = nearfar::math::rng::Stream::new(4, 0);
+    let data: Vec<f64> = truth
+        .iter()
+        .flat_map(|class| (0..3).map(move |feature| if feature == *class { 9.0 } else { 1.0 }))
+        .map(|centre| centre + stream.uniform())
+        .collect();
+    let samples = Samples::from_rows(&data, truth.len(), 3).unwrap();
+    for kind in others() {
+        let model = fit(samples, &quick(3, kind).starts(4)).unwrap();
+        let acc = accuracy(&model.labels, &truth).unwrap();
+        assert!(acc > 0.95, "{kind}: {acc}");
+        assert_eq!(model.membership.len(), truth.len() * 3);
+        for row in model.membership.chunks_exact(3) {
+            assert!(
+                (row.iter().sum::<f64>() - 1.0).abs() < 1e-9 && row.iter().all(|x| *x >= 0.0),
+                "{kind}: {row:?}"
+            );
+        }
+        let best = model.best_member().unwrap();
+        assert!(best.objective.total().is_finite(), "{kind}");
+        assert!(best.factor.values().iter().all(|v| v.is_finite()), "{kind}");
+    }
+}
+
+#[test]
+fn hard_data_ends_in_an_answer_or_an_error() {
+    let mut failures = Vec::new();
+    for case in hard::cases() {
+        let (n, m) = (case.n_samples, case.data.len() / case.n_samples.max(1));
+        let Ok(samples) = Samples::from_rows(&case.data, n, m) else { continue };
+        for kind in others() {
+            let outcome = catch_unwind(AssertUnwindSafe(|| fit(samples, &quick(case.n_clusters, kind))));
+            match outcome {
+                Err(_) => failures.push(format!("{}: {kind} panicked", case.name)),
+                Ok(Ok(model)) => {
+                    let sound = model.labels.len() == n
+                        && model.labels.iter().all(|l| *l < case.n_clusters)
+                        && model.membership.iter().all(|x| x.is_finite());
+                    if !sound {
+                        failures.push(format!("{}: {kind} gave unsound labels", case.name));
+                    }
+                }
+                Ok(Err(error)) => println!("{}: {kind}: {error}", case.name),
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[test]
+fn same_bits_at_any_number_of_threads() {
+    let data = nearfar::generate::varied(240, 5, 3, 1.0, 5).unwrap();
+    let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
+    for kind in others() {
+        let params = quick(3, kind).starts(2).seed(9);
+        let one = fit(samples, &params.clone().threads(1)).unwrap();
+        for threads in [2, 3, 8] {
+            let many = fit(samples, &params.clone().threads(threads)).unwrap();
+            assert_eq!(one.labels, many.labels, "{kind} at {threads} threads");
+            for (a, b) in one.members.iter().zip(&many.members) {
+                assert_eq!(a.factor, b.factor, "{kind} at {threads} threads");
+            }
+        }
+    }
+}
+
+/// Asks to stop after some questions.
+struct Impatient(AtomicUsize);
+
+impl Observer for Impatient {
+    fn cancelled(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) > 3
+    }
+}
+
+/// Counts iterations.
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+impl Observer for Counting {
+    fn notice(&self, event: &Event<'_>) {
+        if let Event::Iteration { .. } = event {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn every_method_stops_when_asked_and_tells_its_iterations() {
+    let data = nearfar::generate::varied(300, 5, 3, 1.0, 5).unwrap();
+    let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
+    for kind in others() {
+        let mut params = quick(3, kind);
+        params.stop = StopRule { max_iter: 50, loss_tolerance: -1.0, change_tolerance: -1.0 };
+        let counting = Counting::default();
+        let model = fit_observed(&Input::from(samples), &params, &counting).unwrap();
+        let run = model.best_member().unwrap().last_loop();
+        // k-means and spectral clustering have no loop of ours.
+        if !matches!(kind, MethodKind::KMeans | MethodKind::Spectral) {
+            assert!(run.iterations > 0 && !run.trace.is_empty(), "{kind}");
+            assert!(counting.0.load(Ordering::Relaxed) >= run.iterations, "{kind}");
+            assert!(run.trace.iter().all(|row| row.loss().is_finite()), "{kind}");
+            let stopped = fit_observed(&Input::from(samples), &params, &Impatient(AtomicUsize::new(0)));
+            assert!(matches!(stopped, Err(Error::Cancelled { .. })), "{kind}: {stopped:?}");
+        }
+    }
+}
+
+#[test]
+fn memory_is_planned() {
+    for kind in others() {
+        let params = Params { memory: Some(20 << 20), ..Params::of(10, kind) };
+        let refused = nearfar::prepared::plan(200_000, 512, &params);
+        assert!(matches!(refused, Err(Error::Memory { .. })), "{kind}");
+        // A graph of ten thousand points needs no n × n matrix.
+        if kind.needs() == Needs::Graph {
+            let plan = nearfar::prepared::plan(10_000, 64, &Params::of(10, kind)).unwrap();
+            assert!(plan.bytes < 8 * 10_000_u64.pow(2) / 4, "{kind}: {}", plan.bytes);
+        }
+    }
+}
+
+#[test]
+fn methods_of_the_samples_refuse_pairs() {
+    let distances = [0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0];
+    let input = Input::Distances(Samples::from_rows(&distances, 3, 3).unwrap());
+    for kind in others().filter(|kind| matches!(kind.needs(), Needs::Samples | Needs::Both)) {
+        let refused = fit_observed(&input, &Params::of(2, kind), &Silent).unwrap_err();
+        assert!(matches!(refused, Error::Data(DataError::NeedsSamples { .. })), "{kind}: {refused}");
+        assert!(refused.to_string().contains(kind.name()));
+    }
+    for kind in others().filter(|kind| kind.needs() == Needs::Graph) {
+        let model = fit_observed(&input, &Params::of(2, kind), &Silent).unwrap();
+        assert_eq!(model.labels.len(), 3, "{kind}");
+    }
+}
+
+#[test]
+fn every_method_is_explained() {
+    for kind in MethodKind::ALL {
+        let about = kind.about();
+        for part in [
+            "# Objective",
+            "# Update",
+            "# Parameters",
+            "# Labels",
+            "# Cost",
+            "# When to use it",
+            "# Reference",
+        ] {
+            assert!(about.contains(part), "{kind} lacks {part}");
+        }
+        assert!(kind.line().ends_with('.'), "{kind}");
+        assert_eq!(kind.default_params().kind(), kind);
+        assert!(kind.default_params().check().is_ok(), "{kind}");
+    }
+}
+
+#[test]
+fn wrong_strengths_are_refused_by_name() {
+    for bad in [-1.0, f64::NAN, f64::INFINITY] {
+        let wrong = AoSymNmfParams { alpha: bad, ..AoSymNmfParams::default() };
+        let error = Params::of(2, wrong).check().unwrap_err();
+        assert_eq!(error.name, "alpha");
+    }
+    let columns = AoSymNmfParams { regularizer: Regularizer::LogDet, ..AoSymNmfParams::default() };
+    assert_eq!(Params::of(2, columns).check().unwrap_err().name, "regularizer");
+    let graph = GraphParams { neighbors: Some(0), ..GraphParams::default() };
+    let error = Params { graph, ..Params::of(2, MethodKind::Phals) }.check().unwrap_err();
+    assert_eq!(error.name, "graph_neighbors");
+}
+
+// ---- graphs, AOSymNMF and LSDG by products against the NumPy forms ----
+
+struct Golden(Vec<(String, NpyArray)>);
+
+impl Golden {
+    fn open() -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/family.npz");
+        Self(read_npz(&path).unwrap())
+    }
+
+    fn array(&self, name: &str) -> Vec<f64> {
+        self.0.iter().find(|(n, _)| n == name).unwrap_or_else(|| panic!("no array {name}")).1.to_f64()
+    }
+
+    fn factor(&self, name: &str) -> Factor {
+        let rows = self.array(name);
+        let (n, r) = (150, rows.len() / 150);
+        Factor::new((0..r).flat_map(|j| (0..n).map(move |i| i * r + j)).map(|at| rows[at]).collect(), n, r)
+    }
+}
+
+fn near(what: &str, ours: &[f64], theirs: &[f64]) {
+    assert_eq!(ours.len(), theirs.len(), "{what}");
+    let worst = oracle::largest_difference(ours, theirs);
+    assert!(worst <= 1e-8, "{what}: off by {worst:e}");
+}
+
+#[test]
+fn graphs_agree_with_the_oracle() {
+    let golden = Golden::open();
+    let x = golden.array("X");
+    let input = Input::from(Samples::from_rows(&x, 150, 4).unwrap());
+    for (kind, name) in [(GraphKind::Ncut, "S_ncut"), (GraphKind::Lsdg, "S_lsdg")] {
+        let (graph, near_points) = GraphParams { kind, neighbors: None }.of(&input, &Silent).unwrap();
+        let theirs = golden.array(name);
+        let dense: Vec<f64> = (0..150 * 150).map(|at| graph.get(at / 150, at % 150)).collect();
+        near(name, &dense, &theirs);
+        assert_eq!(near_points.n_samples, 150);
+        let (ours, sums) =
+            (graph.degrees(), (0..150).map(|i| dense[i * 150..(i + 1) * 150].iter().sum::<f64>()));
+        near("degrees", &ours, &sums.collect::<Vec<f64>>());
+        let v: Vec<f64> = (0..150).map(|i| (i as f64).sin()).collect();
+        let mut product = vec![0.0; 150];
+        graph.apply(&v, 1, &mut product);
+        let slow: Vec<f64> = (0..150).map(|i| (0..150).map(|j| dense[i * 150 + j] * v[j]).sum()).collect();
+        near("product", &product, &slow);
+        let quadratic: f64 = slow.iter().zip(&v).map(|(a, b)| a * b).sum();
+        near("quadratic", &[graph.quadratic(&v)], &[quadratic]);
+    }
+}
+
+#[test]
+fn sparse_graph_of_lsdg_is_its_starting_graph() {
+    let data = nearfar::generate::varied(120, 4, 3, 1.0, 2).unwrap();
+    let samples = Samples::from_rows(&data.data, 120, 4).unwrap();
+    let hoods: Neighborhoods<f64> = rank(&Input::from(samples), 0, &Silent).unwrap();
+    let slices = FullSlices::new(hoods, &Silent).unwrap();
+    let mut full = slices.new_graph();
+    slices.combine(&start_weights(slices.multiplicity(), 7).0, &mut full);
+    let kind = GraphParams { kind: GraphKind::Lsdg, neighbors: None };
+    let (sparse, _) = kind.of(&Input::from(samples), &Silent).unwrap();
+    for i in 0..120 {
+        for j in 0..120 {
+            assert!((sparse.get(i, j) - full.get(i, j)).abs() < 1e-12, "({i}, {j})");
+        }
+    }
+}
+
+#[test]
+fn lsdg_by_products_agrees_with_the_oracle() {
+    let golden = Golden::open();
+    let x = golden.array("X");
+    let input = Input::from(Samples::from_rows(&x, 150, 4).unwrap());
+    let hoods: Neighborhoods<f64> = rank(&input, 0, &Silent).unwrap();
+    let slices = FullSlices::new(hoods, &Silent).unwrap();
+    let rule = StopRule { max_iter: 12, loss_tolerance: -1.0, change_tolerance: -1.0 };
+    for (regularizer, name) in [
+        (Regularizer::OffDiagonal, "offdiag"),
+        (Regularizer::LogDet, "logdet"),
+        (Regularizer::Proposed, "propall"),
+    ] {
+        let weights = start_weights(slices.multiplicity(), 8);
+        let mut graph = slices.new_graph();
+        slices.combine(&weights.0, &mut graph);
+        let mut phals = nearfar::learn::phals::Phals::new(&graph, golden.factor("V0"));
+        run(&mut phals, &StopRule::default(), 0, &Silent);
+        let params = LsdgParams {
+            solver: FactorSolver::Multiplicative,
+            regularizer,
+            ..LsdgParams::absolute(0.1, 10.0, 0.1)
+        };
+        let start = phals.into_factor();
+        let mut learner = Lsdg::new(&slices, slices.new_graph(), start, weights, params, 0.1);
+        let learned = run(&mut learner, &rule, 0, &Silent);
+        let ours: Vec<f64> = learned.trace.iter().map(nearfar::learn::TraceRow::loss).collect();
+        near(&format!("{name} losses"), &ours, &golden.array(&format!("lsdg_{name}_loss")));
+        let theirs = golden.factor(&format!("lsdg_{name}_V"));
+        near(&format!("{name} V"), learner.factor().values(), theirs.values());
+        near(&format!("{name} w"), learner.near_weights(), &golden.array(&format!("lsdg_{name}_w")));
+    }
+}
