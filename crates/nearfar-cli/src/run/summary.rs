@@ -78,7 +78,13 @@ impl Summary {
         let truth = data.table.truth.as_ref();
         let loops = || model.members.iter().map(nearfar::consensus::Member::last_loop);
         let settled = |reason| {
-            matches!(reason, StopReason::LossSettled | StopReason::VariablesSettled | StopReason::Stationary)
+            matches!(
+                reason,
+                StopReason::LossSettled
+                    | StopReason::VariablesSettled
+                    | StopReason::Stationary
+                    | StopReason::Completed
+            )
         };
         let (near_ranks, far_ranks) = model.active_ranks();
         let mut seconds = vec![Stage { stage: "load", seconds: data.seconds }];

@@ -64,6 +64,8 @@ pub enum StopReason {
     VariablesSettled,
     /// The gradient vanished, by the method's own test.
     Stationary,
+    /// Every round of a method with a set number of them was run.
+    Completed,
     /// The iterations ran out.
     MaxIterations,
     /// V became zero.
@@ -78,6 +80,7 @@ impl std::fmt::Display for StopReason {
             Self::LossSettled => "the loss settled",
             Self::VariablesSettled => "the variables settled",
             Self::Stationary => "the gradient vanished",
+            Self::Completed => "every round was run",
             Self::MaxIterations => "the iterations ran out",
             Self::Collapsed => "the factor became zero",
             Self::Cancelled => "cancelled",

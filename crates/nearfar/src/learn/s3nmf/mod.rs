@@ -67,8 +67,11 @@ pub(crate) fn learn(mut task: Task<'_>, params: &S3NmfParams) -> Result<Fitted> 
         start::random(n, r, &mut Stream::new(seed, round as u64 * members + member as u64))
     };
     let mut method = S3Nmf::new(graph, &starts, *params, *task.stop);
-    let learned = run(&mut method, &params.all_rounds(), task.member, task.observer);
+    let mut learned = run(&mut method, &params.all_rounds(), task.member, task.observer);
     Task::unless_cancelled(&learned)?;
+    if learned.reason == StopReason::MaxIterations {
+        learned.reason = StopReason::Completed; // the rounds are the plan, not a limit
+    }
     let objective = method.objective();
     let (factor, votes) = method.into_best();
     Ok(Fitted { learned, factor, objective, labeling: Labeling::Voted(votes) })
