@@ -4,6 +4,7 @@ mod clock;
 mod data;
 mod family;
 mod growth;
+mod iterations;
 mod limit;
 mod mt19937;
 mod paper;
@@ -80,6 +81,18 @@ enum Task {
         #[arg(long)]
         lsdg_graph: bool,
     },
+    /// One iteration of every compared method beside the products it cannot do without.
+    BenchFamily {
+        /// Points; above 4000 only methods without n x n matrices run.
+        #[arg(long, default_value_t = 2000)]
+        points: usize,
+        /// Features.
+        #[arg(long, default_value_t = 64)]
+        features: usize,
+        /// Clusters.
+        #[arg(short = 'k', long, default_value_t = 10)]
+        clusters: usize,
+    },
     /// Time per stage at n = 1k, 2k, … and the fitted exponent.
     BenchGrowth {
         /// Largest n.
@@ -144,6 +157,7 @@ fn main() -> Result<()> {
                 graph: if lsdg_graph { GraphKind::Lsdg } else { GraphKind::Ncut },
             })
         }
+        Task::BenchFamily { points, features, clusters } => iterations::bench(points, features, clusters),
         Task::BenchGrowth { largest, threads } => growth::growth(largest, threads),
         Task::BenchReaders { python, folder, repeats } => readers::bench(&python, &folder, repeats.max(1)),
         Task::BenchLarge { points, double, threads } => {

@@ -1,0 +1,136 @@
+//! One iteration of every method beside the products it cannot do without.
+
+use anyhow::Result;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
+use nearfar::generate::varied;
+use nearfar::graph::SparseGraph;
+use nearfar::learn::anls::{AnlsParams, AnlsSolver};
+use nearfar::learn::aosymnmf::AoSymNmfParams;
+use nearfar::learn::gsnmf::{GsNmfParams, GsNmfSolver};
+use nearfar::learn::sbsum::{SBsumBlock, SBsumParams};
+use nearfar::learn::symnmf::{SymNmfParams, SymNmfSolver};
+use nearfar::learn::{FactorSolver, MethodKind, MethodParams, Regularizer, StopRule};
+use nearfar::math::factor::Factor;
+use nearfar::observe::Silent;
+use nearfar::slices::Graph;
+use nearfar::{Input, Params, Samples, family};
+
+use crate::clock::{peak_bytes, timed};
+
+/// Iterations of the short and of the long run whose difference is timed.
+const SHORT: usize = 4;
+const LONG: usize = 24;
+
+/// What an iteration must at least compute.
+#[derive(Clone, Copy, Default)]
+struct Work {
+    /// Products of the graph with n × r numbers.
+    graph: f64,
+    /// Products n × r × r (a Gram matrix, or V times a small matrix).
+    small: f64,
+    /// Products n × m × r with the samples.
+    samples: f64,
+    /// Products n × n × r.
+    pairs: f64,
+    /// Products n × n × m.
+    square: f64,
+}
+
+/// Methods with what they need. A column sweep is two graph products (S V and dᵀS d) and four small ones (V₋ⱼᵀv and V₋ⱼᵀd, with their way back).
+fn contenders() -> Vec<(&'static str, MethodParams, Work)> {
+    let w = |graph, small| Work { graph, small, ..Work::default() };
+    let of_samples = |graph, samples, small| Work { graph, small, samples, ..Work::default() };
+    let ao = |regularizer, solver| MethodParams::from(AoSymNmfParams { alpha: 0.1, regularizer, solver });
+    let products = FactorSolver::Multiplicative;
+    vec![
+        ("phals", MethodParams::Phals, w(2.0, 4.0)),
+        ("aosymnmf, columns", ao(Regularizer::Proposed, FactorSolver::Columns), w(2.0, 8.0)),
+        ("aosymnmf, off-diagonal", ao(Regularizer::OffDiagonal, products), w(1.0, 2.0)),
+        ("aosymnmf, log-det", ao(Regularizer::LogDet, products), w(1.0, 4.0)),
+        ("aosymnmf, proposed by products", ao(Regularizer::Proposed, products), w(1.0, 4.0)),
+        ("symnmf, multiplicative", SymNmfParams::default().into(), w(1.0, 2.0)),
+        ("symnmf, gradient", SymNmfParams { solver: SymNmfSolver::Gradient }.into(), w(1.5, 2.5)),
+        ("anls, pivoting", AnlsParams { lambda: 0.5, solver: AnlsSolver::Pivoting }.into(), w(2.0, 4.0)),
+        ("anls, columns", AnlsParams { lambda: 0.5, solver: AnlsSolver::Columns }.into(), w(2.0, 4.0)),
+        ("sbsum, scalar", SBsumParams { block: SBsumBlock::Scalar }.into(), w(1.0, 2.0)),
+        ("sbsum, vector", SBsumParams { block: SBsumBlock::Vector }.into(), w(1.0, 2.0)),
+        ("gsnmf, multiplicative", GsNmfParams::default().into(), w(1.0, 2.0)),
+        (
+            "gsnmf, two copies",
+            GsNmfParams { solver: GsNmfSolver::Admm, ..GsNmfParams::default() }.into(),
+            w(2.0, 4.0),
+        ),
+        ("gnmf", MethodKind::Gnmf.into(), of_samples(1.0, 2.0, 4.0)),
+        ("nmf", MethodKind::Nmf.into(), of_samples(0.0, 2.0, 4.0)),
+        ("nmfan", MethodKind::NmfAn.into(), Work { pairs: 1.0, ..of_samples(0.0, 2.0, 4.0) }),
+        ("cgsymnmf", MethodKind::CgSymNmf.into(), Work { pairs: 2.0, square: 2.0, ..Work::default() }),
+    ]
+}
+
+/// Best of three, in processor seconds.
+fn best(mut work: impl FnMut()) -> f64 {
+    (0..3).map(|_| timed(&mut work).1.cpu).fold(f64::INFINITY, f64::min)
+}
+
+/// Seconds of a product a × b times b × c.
+fn dense(a: usize, b: usize, c: usize) -> f64 {
+    let (x, y) = (Mat::<f64>::full(a, b, 0.5), Mat::<f64>::full(b, c, 0.5));
+    let mut z = Mat::<f64>::zeros(a, c);
+    best(|| matmul(z.as_mut(), Accum::Replace, x.as_ref(), y.as_ref(), 1.0, Par::Seq))
+}
+
+/// Print a Markdown table for one size; one thread.
+pub(crate) fn bench(n: usize, m: usize, r: usize) -> Result<()> {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build()?.install(|| table(n, m, r))
+}
+
+fn table(n: usize, m: usize, r: usize) -> Result<()> {
+    let data = varied(n, m, r, 2.0, 3)?;
+    let samples = Samples::from_rows(&data.data, n, m)?;
+    let input = Input::from(samples);
+    let both = Params::of(r, MethodKind::Gnmf);
+    let (prepared, searched) = timed(|| family::Prepared::new(&input, &both, &Silent));
+    let prepared = prepared?;
+    let graph: &SparseGraph = prepared.graph().expect("gnmf has a graph");
+    let v = Factor::new(vec![0.5; n * r], n, r);
+    let mut out = vec![0.0; n * r];
+    let unit = Work {
+        graph: best(|| graph.times(&v, &mut out)),
+        small: dense(n, r, r),
+        samples: dense(n, m, r),
+        pairs: if n <= 4000 { dense(n, n, r) } else { 0.0 },
+        square: if n <= 4000 { dense(n, n, m) } else { 0.0 },
+    };
+    println!(
+        "n = {n}, m = {m}, r = {r}, {} edges, 1 thread, search and graph {:.2} s; processor milliseconds per iteration",
+        graph.n_entries(),
+        searched.cpu
+    );
+    println!("| method | iteration | irreducible products | ratio |");
+    println!("|---|---|---|---|");
+    for (name, method, work) in contenders() {
+        if n > 4000 && (work.pairs > 0.0 || work.square > 0.0) {
+            continue; // n² memory
+        }
+        let run = |iterations: usize| -> Result<f64> {
+            let stop = StopRule { max_iter: iterations, loss_tolerance: -1.0, change_tolerance: -1.0 };
+            let params = Params { stop, kmeans_restarts: 1, ..Params::of(r, method) };
+            let (model, seconds) = timed(|| prepared.fit(&params, &Silent));
+            model?;
+            Ok(seconds.cpu)
+        };
+        let mut step = f64::INFINITY;
+        for _ in 0..3 {
+            step = step.min((run(LONG)? - run(SHORT)?) / (LONG - SHORT) as f64);
+        }
+        let least = work.graph * unit.graph
+            + work.small * unit.small
+            + work.samples * unit.samples
+            + work.pairs * unit.pairs
+            + work.square * unit.square;
+        println!("| {name} | {:.3} | {:.3} | {:.1} |", step * 1e3, least * 1e3, step / least);
+    }
+    println!("\npeak memory {:.0} MiB", peak_bytes() as f64 / (1 << 20) as f64);
+    Ok(())
+}
