@@ -1,7 +1,7 @@
 //! The K nearest of every point and nothing else: memory grows with n K, not with n².
 //!
 //! Products find the candidates, differences decide among them, so that order and distances are those of the full
-//! ranking in [`super::exact`].
+//! ranking.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
