@@ -2,6 +2,7 @@
 
 pub mod bad;
 pub mod fixed;
+pub mod golden;
 pub mod hard;
 pub mod oracle;
 pub mod s3nmf;

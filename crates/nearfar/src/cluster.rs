@@ -1,7 +1,7 @@
 //! The spine: parameters and data in, the stages in their order, a model out.
 
 use crate::consensus::{Ensemble, Member};
-use crate::error::{DataError, Error, Result};
+use crate::error::{DataError, Error, ParamError, Result};
 use crate::family;
 use crate::labels::score::adjusted_rand;
 use crate::learn::MethodParams;
@@ -67,6 +67,9 @@ impl Prepared {
     /// As [`fit_observed`].
     pub fn fit(&self, params: &Params, observer: &dyn Observer) -> Result<Model> {
         params.check()?;
+        let kind = params.method.kind();
+        let allowed = "lsdg here; the other methods are learnt from nearfar::family::Prepared";
+        ParamError::unless(params.method == MethodParams::Lsdg, "method", kind, allowed)?;
         check_sizes(self.n_samples(), params.n_clusters)?;
         let side_by_side = plan(self.n_samples(), self.n_features, params)?.side_by_side;
         in_pool(
@@ -114,22 +117,12 @@ impl Prepared {
 
     fn empty_model(&self, params: &Params) -> Model {
         Model {
-            labels: Vec::new(),
-            membership: Vec::new(),
-            near_weights: Vec::new(),
-            far_weights: Vec::new(),
-            members: Vec::new(),
-            best: 0,
-            agreement: 1.0,
-            eigenvalues: Vec::new(),
-            embedding: Vec::new(),
             sigma: self.sigma.clone(),
             timings: vec![(Stage::Neighbors, self.seconds[0]), (Stage::Slices, self.seconds[1])],
             warnings: self.warnings.clone(),
-            params: params.clone(),
             precision: self.precision,
             n_features: self.n_features,
-            source: Source::Pairs(self.pairs.clone()),
+            ..Model::empty(params, Source::Pairs(self.pairs.clone()))
         }
     }
 }

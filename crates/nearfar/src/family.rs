@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::consensus::{MEMBER_STREAM, Member, row_argmax};
-use crate::error::{DataError, Result};
+use crate::error::{DataError, ParamError, Result};
 use crate::graph::SparseGraph;
 use crate::labels::canonical::renumber;
 use crate::labels::kmeans::KMeansParams;
@@ -84,6 +84,7 @@ impl Prepared {
     /// When settings are out of range, the method cannot work on this data, or the observer asks to stop.
     pub fn fit(&self, params: &Params, observer: &dyn Observer) -> Result<Model> {
         params.check()?;
+        self.check_needs(params)?;
         let (n, r) = (self.n_samples, params.n_clusters);
         if r > n {
             return Err(DataError::TooFewSamples { n_samples: n, n_clusters: r }.into());
@@ -104,6 +105,19 @@ impl Prepared {
         model.label_by_member();
         model.look_back();
         Ok(model)
+    }
+
+    /// The preparation was made for one method; another may need what it does not hold.
+    fn check_needs(&self, params: &Params) -> Result<(), ParamError> {
+        let kind = params.method.kind();
+        let (graph, rows) = (self.graph.is_some(), self.rows.is_some());
+        let (holds, allowed) = match kind.needs() {
+            Needs::Slices => (false, "a method other than lsdg here; lsdg is learnt from nearfar::Prepared"),
+            Needs::Graph => (graph, "a method of the samples, or prepare with a method of a graph"),
+            Needs::Samples => (rows, "a method of a graph, or prepare with a method of the samples"),
+            Needs::Both => (graph && rows, "prepared with a method of graph and samples, such as gnmf"),
+        };
+        ParamError::unless(holds, "method", kind, allowed)
     }
 
     fn members(&self, params: &Params, observer: &dyn Observer) -> Result<Vec<Member>> {
@@ -177,23 +191,14 @@ impl Prepared {
     }
 
     fn empty_model(&self, params: &Params) -> Model {
+        let source = self.graph.clone().map_or(Source::Nothing, Source::Graph);
         Model {
-            labels: Vec::new(),
-            membership: Vec::new(),
-            near_weights: Vec::new(),
-            far_weights: Vec::new(),
-            members: Vec::new(),
-            best: 0,
-            agreement: 1.0,
-            eigenvalues: Vec::new(),
-            embedding: Vec::new(),
             sigma: self.sigma.clone(),
             timings: vec![(Stage::Neighbors, self.seconds)],
             warnings: self.warnings.clone(),
-            params: params.clone(),
             precision: Precision::Double,
             n_features: self.n_features,
-            source: self.graph.clone().map_or(Source::Nothing, Source::Graph),
+            ..Model::empty(params, source)
         }
     }
 }
@@ -260,7 +265,7 @@ fn rows(input: &Input<'_>, params: &Params) -> Result<Rows> {
 
 fn learn_one(method: MethodParams, task: Task<'_>) -> Result<Fitted> {
     match method {
-        // LSDG goes by way of slices; `fit` never sends it here.
+        // LSDG goes by way of slices; `check_needs` keeps it out.
         MethodParams::Lsdg | MethodParams::Phals => Ok(learn::phals::learn(task)),
         MethodParams::AoSymNmf(params) => Ok(learn::aosymnmf::learn(task, &params)),
         MethodParams::SymNmf(params) => Ok(learn::symnmf::learn(task, params)),

@@ -60,6 +60,28 @@ pub(crate) enum Source {
 }
 
 impl Model {
+    /// Nothing learnt yet.
+    pub(crate) fn empty(params: &Params, source: Source) -> Self {
+        Self {
+            labels: Vec::new(),
+            membership: Vec::new(),
+            near_weights: Vec::new(),
+            far_weights: Vec::new(),
+            members: Vec::new(),
+            best: 0,
+            agreement: 1.0,
+            eigenvalues: Vec::new(),
+            embedding: Vec::new(),
+            sigma: None,
+            timings: Vec::new(),
+            warnings: Vec::new(),
+            params: params.clone(),
+            precision: Precision::Double,
+            n_features: 0,
+            source,
+        }
+    }
+
     /// Number of samples, n.
     pub fn n_samples(&self) -> usize {
         self.labels.len()

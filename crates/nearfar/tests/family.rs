@@ -5,18 +5,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nearfar::graph::{GraphKind, GraphParams};
+use nearfar::graph::{GraphKind, GraphParams, SparseGraph};
 use nearfar::labels::score::accuracy;
-use nearfar::learn::aosymnmf::AoSymNmfParams;
+use nearfar::learn::aosymnmf::{AoSymNmf, AoSymNmfParams, ByProducts};
 use nearfar::learn::lsdg::{Lsdg, LsdgParams, start_weights};
-use nearfar::learn::{FactorSolver, Method, MethodKind, MethodParams, Needs, Regularizer, StopRule, run};
-use nearfar::load::{NpyArray, read_npz};
-use nearfar::math::factor::Factor;
+use nearfar::learn::phals::Phals;
+use nearfar::learn::{
+    FactorSolver, Learned, Method, MethodKind, MethodParams, Needs, Regularizer, Reseed, StopRule, TraceRow,
+    run,
+};
 use nearfar::neighbors::{Neighborhoods, rank};
 use nearfar::observe::{Event, Observer, Silent};
 use nearfar::slices::{FullSlices, Graph, Slices};
 use nearfar::spectral::eigen::Operator;
 use nearfar::{DataError, Error, Input, Params, Samples, fit, fit_observed};
+use nearfar_testkit::golden::Golden;
 use nearfar_testkit::{hard, oracle};
 
 /// All methods on a fixed graph or on samples, with their default settings.
@@ -211,23 +214,8 @@ fn wrong_strengths_are_refused_by_name() {
 
 // ---- graphs, AOSymNMF and LSDG by products against the NumPy forms ----
 
-struct Golden(Vec<(String, NpyArray)>);
-
-impl Golden {
-    fn open() -> Self {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/family.npz");
-        Self(read_npz(&path).unwrap())
-    }
-
-    fn array(&self, name: &str) -> Vec<f64> {
-        self.0.iter().find(|(n, _)| n == name).unwrap_or_else(|| panic!("no array {name}")).1.to_f64()
-    }
-
-    fn factor(&self, name: &str) -> Factor {
-        let rows = self.array(name);
-        let (n, r) = (150, rows.len() / 150);
-        Factor::new((0..r).flat_map(|j| (0..n).map(move |i| i * r + j)).map(|at| rows[at]).collect(), n, r)
-    }
+fn golden() -> Golden {
+    Golden::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/family.npz"))
 }
 
 fn near(what: &str, ours: &[f64], theirs: &[f64]) {
@@ -238,7 +226,7 @@ fn near(what: &str, ours: &[f64], theirs: &[f64]) {
 
 #[test]
 fn graphs_agree_with_the_oracle() {
-    let golden = Golden::open();
+    let golden = golden();
     let x = golden.array("X");
     let input = Input::from(Samples::from_rows(&x, 150, 4).unwrap());
     for (kind, name) in [(GraphKind::Ncut, "S_ncut"), (GraphKind::Lsdg, "S_lsdg")] {
@@ -279,7 +267,7 @@ fn sparse_graph_of_lsdg_is_its_starting_graph() {
 
 #[test]
 fn lsdg_by_products_agrees_with_the_oracle() {
-    let golden = Golden::open();
+    let golden = golden();
     let x = golden.array("X");
     let input = Input::from(Samples::from_rows(&x, 150, 4).unwrap());
     let hoods: Neighborhoods<f64> = rank(&input, 0, &Silent).unwrap();
@@ -293,7 +281,7 @@ fn lsdg_by_products_agrees_with_the_oracle() {
         let weights = start_weights(slices.multiplicity(), 8);
         let mut graph = slices.new_graph();
         slices.combine(&weights.0, &mut graph);
-        let mut phals = nearfar::learn::phals::Phals::new(&graph, golden.factor("V0"));
+        let mut phals = Phals::new(&graph, golden.factor("V0", 150, 3));
         run(&mut phals, &StopRule::default(), 0, &Silent);
         let params = LsdgParams {
             solver: FactorSolver::Multiplicative,
@@ -303,10 +291,57 @@ fn lsdg_by_products_agrees_with_the_oracle() {
         let start = phals.into_factor();
         let mut learner = Lsdg::new(&slices, slices.new_graph(), start, weights, params, 0.1);
         let learned = run(&mut learner, &rule, 0, &Silent);
-        let ours: Vec<f64> = learned.trace.iter().map(nearfar::learn::TraceRow::loss).collect();
+        let ours: Vec<f64> = learned.trace.iter().map(TraceRow::loss).collect();
         near(&format!("{name} losses"), &ours, &golden.array(&format!("lsdg_{name}_loss")));
-        let theirs = golden.factor(&format!("lsdg_{name}_V"));
+        let theirs = golden.factor(&format!("lsdg_{name}_V"), 150, 3);
         near(&format!("{name} V"), learner.factor().values(), theirs.values());
         near(&format!("{name} w"), learner.near_weights(), &golden.array(&format!("lsdg_{name}_w")));
     }
+}
+
+#[test]
+fn column_steps_and_products_agree_with_the_oracle() {
+    let golden = golden();
+    let s = golden.array("S_ncut");
+    let graph = SparseGraph::from_edges(150, (0..150 * 150).map(|at| (at / 150, at % 150, s[at]))).unwrap();
+    let rule = StopRule { max_iter: 12, loss_tolerance: -1.0, change_tolerance: -1.0 };
+    let start = || golden.factor("V0", 150, 3);
+    let check = |name: &str, method: &dyn Method| {
+        near(name, method.factor().values(), golden.factor(&format!("{name}_V"), 150, 3).values());
+    };
+    let losses = |name: &str, learned: &Learned| {
+        let ours: Vec<f64> = learned.trace.iter().map(TraceRow::loss).collect();
+        near(name, &ours, &golden.array(&format!("{name}_loss")));
+    };
+    let mut phals = Phals::new(&graph, start());
+    // A loss that rises, or no longer falls, ends PHALS whatever the rule says; here neither happens.
+    losses("phals", &run(&mut phals, &rule, 0, &Silent));
+    check("phals", &phals);
+    let mut columns = AoSymNmf::new(&graph, start(), 0.1, Reseed::Never);
+    run(&mut columns, &rule, 0, &Silent);
+    check("ao_columns", &columns);
+    for (regularizer, name) in [
+        (Regularizer::OffDiagonal, "ao_offdiag"),
+        (Regularizer::LogDet, "ao_logdet"),
+        (Regularizer::Proposed, "ao_propall"),
+    ] {
+        let mut products = ByProducts::new(&graph, start(), 0.1, regularizer);
+        losses(name, &run(&mut products, &rule, 0, &Silent));
+        check(name, &products);
+    }
+}
+
+#[test]
+fn a_preparation_refuses_what_it_was_not_made_for() {
+    let data = nearfar::generate::blobs(40, 2, 2, 0.4, 1).unwrap();
+    let input = Input::from(Samples::from_rows(&data.data, 40, 2).unwrap());
+    let graph = nearfar::family::Prepared::new(&input, &Params::of(2, MethodKind::Phals), &Silent).unwrap();
+    assert!(graph.fit(&Params::of(2, MethodKind::Spectral), &Silent).is_ok());
+    for kind in [MethodKind::Lsdg, MethodKind::Gnmf, MethodKind::KMeans] {
+        let refused = graph.fit(&Params::of(2, kind), &Silent).unwrap_err().to_string();
+        assert!(refused.contains("method"), "{refused}");
+    }
+    let slices = nearfar::Prepared::new(&input, &Params::new(2), &Silent).unwrap();
+    let refused = slices.fit(&Params::of(2, MethodKind::Phals), &Silent).unwrap_err().to_string();
+    assert!(refused.contains("phals"), "{refused}");
 }

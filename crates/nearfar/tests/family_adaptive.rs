@@ -10,39 +10,30 @@ use nearfar::learn::nmfan::{NmfAn, NmfAnParams};
 use nearfar::learn::rbsmf::{RbsMf, RbsMfParams, bistochastic};
 use nearfar::learn::s3nmf::{S3Nmf, S3NmfParams};
 use nearfar::learn::{Learned, Method, MethodParams, StopRule, TraceRow, run};
-use nearfar::load::{NpyArray, read_npz};
 use nearfar::math::factor::Factor;
 use nearfar::math::rng::Stream;
 use nearfar::observe::{CancelFlag, Silent};
 use nearfar::{DataError, Error, Input, Metric, Model, Params, Samples, fit, fit_observed};
+use nearfar_testkit::golden::Golden;
 use nearfar_testkit::{hard, oracle};
 use proptest::prelude::*;
 
-/// The golden file: what the NumPy forms do on iris from one start.
-struct Golden(Vec<(String, NpyArray)>);
+/// What the NumPy forms do on iris from one start.
+fn golden() -> Golden {
+    Golden::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/family.npz"))
+}
 
-impl Golden {
-    fn open() -> Self {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/family.npz");
-        Self(read_npz(&path).unwrap())
-    }
+fn start(golden: &Golden) -> Factor {
+    golden.factor("V0", 150, 3)
+}
 
-    fn array(&self, name: &str) -> Vec<f64> {
-        self.0.iter().find(|(n, _)| n == name).unwrap_or_else(|| panic!("no array {name}")).1.to_f64()
-    }
+fn ncut(golden: &Golden) -> SparseGraph {
+    graph(&golden.array("S_ncut"), 150)
+}
 
-    fn start(&self) -> Factor {
-        factor(&self.array("V0"), 150, 3)
-    }
-
-    fn graph(&self) -> SparseGraph {
-        graph(&self.array("S_ncut"), 150)
-    }
-
-    fn check(&self, name: &str, factor: &Factor, learned: &Learned) {
-        near(&format!("{name}_V"), &rows(factor), &self.array(&format!("{name}_V")), 1e-8);
-        near(&format!("{name}_loss"), &losses(learned), &self.array(&format!("{name}_loss")), 1e-8);
-    }
+fn check(golden: &Golden, name: &str, factor: &Factor, learned: &Learned) {
+    near(&format!("{name}_V"), &rows(factor), &golden.array(&format!("{name}_V")), 1e-8);
+    near(&format!("{name}_loss"), &losses(learned), &golden.array(&format!("{name}_loss")), 1e-8);
 }
 
 /// n × r, row-major, as a factor.
@@ -77,36 +68,36 @@ fn exactly(iterations: usize) -> StopRule {
 
 #[test]
 fn gnmf_agrees_with_the_numpy_form() {
-    let golden = Golden::open();
-    let (x, graph) = (golden.array("X"), golden.graph());
-    let mut method = Gnmf::new(&x, &graph, golden.array("U0"), golden.start(), 10.0);
+    let golden = golden();
+    let (x, graph) = (golden.array("X"), ncut(&golden));
+    let mut method = Gnmf::new(&x, &graph, golden.array("U0"), start(&golden), 10.0);
     let learned = run(&mut method, &exactly(12), 0, &Silent);
-    golden.check("gnmf", &method.into_factor(), &learned);
+    check(&golden, "gnmf", &method.into_factor(), &learned);
 }
 
 #[test]
 fn nmfan_agrees_with_the_numpy_form() {
-    let golden = Golden::open();
+    let golden = golden();
     let (x, params) = (golden.array("X"), NmfAnParams { lambda: 10.0, neighbors: 5 });
-    let mut method = NmfAn::new(&x, golden.array("U0"), golden.start(), &params);
+    let mut method = NmfAn::new(&x, golden.array("U0"), start(&golden), &params);
     let learned = run(&mut method, &exactly(12), 0, &Silent);
-    golden.check("nmfan", &method.into_factor(), &learned);
+    check(&golden, "nmfan", &method.into_factor(), &learned);
 }
 
 #[test]
 fn cgsymnmf_agrees_with_the_numpy_form() {
-    let golden = Golden::open();
-    let (x, graph) = (golden.array("X"), golden.graph());
+    let golden = golden();
+    let (x, graph) = (golden.array("X"), ncut(&golden));
     let params = CgSymNmfParams { alpha: 0.1, beta: 1.0 };
-    let mut method = CgSymNmf::new(&x, &graph, golden.array("noise"), golden.start(), &params);
+    let mut method = CgSymNmf::new(&x, &graph, golden.array("noise"), start(&golden), &params);
     let learned = run(&mut method, &exactly(12), 0, &Silent);
-    golden.check("cgsymnmf", &method.into_factor(), &learned);
+    check(&golden, "cgsymnmf", &method.into_factor(), &learned);
 }
 
 #[test]
 fn rbsmf_agrees_with_the_numpy_form() {
-    let golden = Golden::open();
-    let (x, graph) = (golden.array("X"), golden.graph());
+    let golden = golden();
+    let (x, graph) = (golden.array("X"), ncut(&golden));
     let mut method = RbsMf::new(&x, &graph, 150, 3, &RbsMfParams { lambda: 1.0, mu: 1.0 });
     let learned = run(&mut method, &exactly(6), 0, &Silent);
     near("rbsmf_loss", &losses(&learned), &golden.array("rbsmf_loss"), 1e-8);
@@ -118,8 +109,8 @@ fn rbsmf_agrees_with_the_numpy_form() {
 
 #[test]
 fn s3nmf_agrees_with_the_literal_form() {
-    let golden = Golden::open();
-    let (full, graph) = (golden.array("S_ncut"), golden.graph());
+    let golden = golden();
+    let (full, graph) = (golden.array("S_ncut"), ncut(&golden));
     let starts = |round: usize, member: usize| {
         let mut stream = Stream::new(9, (round * 10 + member) as u64);
         Factor::new((0..450).map(|_| stream.uniform()).collect(), 150, 3)

@@ -10,12 +10,12 @@ use nearfar::learn::gsnmf::{GsNmf, GsNmfParams, GsNmfSolver};
 use nearfar::learn::sbsum::{SBsum, SBsumBlock, SBsumParams};
 use nearfar::learn::symnmf::{SymNmf, SymNmfParams, SymNmfSolver};
 use nearfar::learn::{Learned, Method, MethodKind, MethodParams, StopReason, StopRule, TraceRow, run};
-use nearfar::load::{NpyArray, read_npz};
 use nearfar::math::factor::Factor;
 use nearfar::math::rng::Stream;
 use nearfar::observe::{CancelFlag, Silent};
 use nearfar::{Error, Model, Params, Samples, fit};
 use nearfar_testkit::fixed;
+use nearfar_testkit::golden::Golden;
 use nearfar_testkit::hard::cases;
 use nearfar_testkit::oracle::largest_difference;
 use proptest::prelude::*;
@@ -81,48 +81,39 @@ fn losses(learned: &Learned) -> Vec<f64> {
     learned.trace.iter().map(TraceRow::loss).collect()
 }
 
-struct Golden(Vec<(String, NpyArray)>);
+fn golden() -> Golden {
+    Golden::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/family.npz"))
+}
 
-impl Golden {
-    fn open() -> Self {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/family.npz");
-        Self(read_npz(&path).unwrap())
-    }
-
-    fn array(&self, name: &str) -> Vec<f64> {
-        self.0.iter().find(|(found, _)| found == name).unwrap_or_else(|| panic!("no array {name}")).1.to_f64()
-    }
-
-    /// Run from the stored start and compare factor and losses.
-    fn check(&self, name: &str, graph: &str, method: impl Into<MethodParams>) {
-        let (start, s) = (self.array("V0"), self.array(graph));
-        let n = start.len() / 3;
-        let graph = sparse(&s, n);
-        let mut learner = learner(&method.into(), &graph, factor(&start, 3));
-        let learned = run(&mut *learner, &exactly(ITERATIONS), 0, &Silent);
-        assert_eq!(learned.iterations, ITERATIONS, "{name}: {}", learned.reason);
-        let off = [
-            largest_difference(&rows(learner.factor()), &self.array(&format!("{name}_V"))),
-            largest_difference(&losses(&learned), &self.array(&format!("{name}_loss"))),
-        ];
-        println!("{name}: {off:?}");
-        assert!(off.iter().all(|off| *off <= 1e-8), "{name}: off by {off:?}");
-    }
+/// Run from the stored start and compare factor and losses.
+fn check(golden: &Golden, name: &str, graph: &str, method: impl Into<MethodParams>) {
+    let (start, s) = (golden.array("V0"), golden.array(graph));
+    let n = start.len() / 3;
+    let graph = sparse(&s, n);
+    let mut learner = learner(&method.into(), &graph, factor(&start, 3));
+    let learned = run(&mut *learner, &exactly(ITERATIONS), 0, &Silent);
+    assert_eq!(learned.iterations, ITERATIONS, "{name}: {}", learned.reason);
+    let off = [
+        largest_difference(&rows(learner.factor()), &golden.array(&format!("{name}_V"))),
+        largest_difference(&losses(&learned), &golden.array(&format!("{name}_loss"))),
+    ];
+    println!("{name}: {off:?}");
+    assert!(off.iter().all(|off| *off <= 1e-8), "{name}: off by {off:?}");
 }
 
 #[test]
 fn agrees_with_numpy() {
-    let golden = Golden::open();
+    let golden = golden();
     let symnmf = |solver| SymNmfParams { solver };
-    golden.check("symnmf_mu", "S_ncut", symnmf(SymNmfSolver::Multiplicative));
-    golden.check("symnmf_gradient", "S_ncut", symnmf(SymNmfSolver::Gradient));
-    golden.check("symnmf_newton", "S_ncut", symnmf(SymNmfSolver::Newton));
+    check(&golden, "symnmf_mu", "S_ncut", symnmf(SymNmfSolver::Multiplicative));
+    check(&golden, "symnmf_gradient", "S_ncut", symnmf(SymNmfSolver::Gradient));
+    check(&golden, "symnmf_newton", "S_ncut", symnmf(SymNmfSolver::Newton));
     let anls = |solver| AnlsParams { lambda: 0.5, solver };
-    golden.check("anls_pivoting", "S_ncut", anls(AnlsSolver::Pivoting));
-    golden.check("anls_columns", "S_ncut", anls(AnlsSolver::Columns));
-    golden.check("sbsum", "S_ncut", SBsumParams::default());
-    golden.check("sbsum_lsdg", "S_lsdg", SBsumParams::default());
-    golden.check("gsnmf", "S_ncut", GsNmfParams { lambda: 1.0, ..GsNmfParams::default() });
+    check(&golden, "anls_pivoting", "S_ncut", anls(AnlsSolver::Pivoting));
+    check(&golden, "anls_columns", "S_ncut", anls(AnlsSolver::Columns));
+    check(&golden, "sbsum", "S_ncut", SBsumParams::default());
+    check(&golden, "sbsum_lsdg", "S_lsdg", SBsumParams::default());
+    check(&golden, "gsnmf", "S_ncut", GsNmfParams { lambda: 1.0, ..GsNmfParams::default() });
 }
 
 /// A random symmetric graph: sparse, with isolated points and sometimes a diagonal.
@@ -264,7 +255,7 @@ fn finds_the_blocks_of_a_block_graph() {
 
 #[test]
 fn newton_ends_where_the_gradient_vanishes() {
-    let golden = Golden::open();
+    let golden = golden();
     let graph = sparse(&golden.array("S_ncut"), 150);
     let params = SymNmfParams { solver: SymNmfSolver::Newton };
     let mut newton = SymNmf::new(&graph, factor(&golden.array("V0"), 3), &params);
@@ -280,7 +271,7 @@ fn newton_ends_where_the_gradient_vanishes() {
 
 #[test]
 fn copies_come_together_and_say_so() {
-    let golden = Golden::open();
+    let golden = golden();
     let graph = sparse(&golden.array("S_ncut"), 150);
     for solver in [AnlsSolver::Pivoting, AnlsSolver::Columns] {
         let apart = |lambda| {

@@ -5,40 +5,12 @@ use std::path::{Path, PathBuf};
 use nearfar::Samples;
 use nearfar::learn::lsdg::{Lsdg, LsdgParams};
 use nearfar::learn::{Method, Reseed, StopRule, aosymnmf::AoSymNmf, phals::Phals, run};
-use nearfar::load::{NpyArray, read_npz};
 use nearfar::math::factor::Factor;
 use nearfar::neighbors::{Input, Neighborhoods, rank};
 use nearfar::observe::Silent;
 use nearfar::slices::{FullSlices, Graph, Slices};
 use nearfar::spectral::eigen::{EigenParams, largest};
-
-/// One golden file: arrays by name.
-struct Golden(Vec<(String, NpyArray)>);
-
-impl Golden {
-    fn open(path: &Path) -> Self {
-        Self(read_npz(path).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
-    }
-    fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(n, _)| n == name)
-    }
-    fn array(&self, name: &str) -> Vec<f64> {
-        let (_, array) = self.0.iter().find(|(n, _)| n == name).unwrap_or_else(|| panic!("no array {name}"));
-        array.to_f64()
-    }
-    fn scalar(&self, name: &str) -> f64 {
-        self.array(name)[0]
-    }
-    /// An n × r array as a factor.
-    fn factor(&self, name: &str, n: usize, r: usize) -> Factor {
-        let rows = self.array(name);
-        Factor::new(
-            (0..r).flat_map(|j| (0..n).map(move |i| (i, j))).map(|(i, j)| rows[i * r + j]).collect(),
-            n,
-            r,
-        )
-    }
-}
+use nearfar_testkit::golden::Golden;
 
 fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden").join(name)

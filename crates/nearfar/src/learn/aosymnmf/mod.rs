@@ -69,8 +69,7 @@ pub(crate) fn learn(task: Task<'_>, params: &AoSymNmfParams) -> Fitted {
             (run(&mut method, task.stop, task.member, task.observer), method.fixed)
         }
         FactorSolver::Multiplicative => {
-            let fixed = FixedGraph::rescaled(graph, task.start);
-            let mut method = ByProducts { fixed, alpha: params.alpha, regularizer: params.regularizer };
+            let mut method = ByProducts::new(graph, task.start, params.alpha, params.regularizer);
             (run(&mut method, task.stop, task.member, task.observer), method.fixed)
         }
     };
@@ -116,13 +115,19 @@ impl<G: Graph> Method for AoSymNmf<'_, G> {
 }
 
 /// By multiplicative updates; see the module.
-struct ByProducts<'a, G> {
+#[derive(Debug)]
+pub struct ByProducts<'a, G> {
     fixed: FixedGraph<'a, G>,
     alpha: f64,
     regularizer: Regularizer,
 }
 
-impl<G: Graph> ByProducts<'_, G> {
+impl<'a, G: Graph> ByProducts<'a, G> {
+    /// Factor `graph` from `start`; `alpha` is 0 or more.
+    pub fn new(graph: &'a G, start: Factor, alpha: f64, regularizer: Regularizer) -> Self {
+        Self { fixed: FixedGraph::rescaled(graph, start), alpha, regularizer }
+    }
+
     fn row(&self, iteration: usize, change: f64) -> TraceRow {
         TraceRow {
             penalty: self.regularizer.penalty(&self.fixed.factor, self.alpha),
