@@ -3,8 +3,13 @@
 //! Plain safe loops with a fixed number of partial sums: the order of additions, and so the bits of the
 //! result, are the same with and without wide registers. No fused multiply-add, for the same reason.
 
-/// A storage type of the large matrices; all sums are f64.
-pub trait Entry: Copy + Default + Send + Sync + PartialOrd + std::fmt::Debug + 'static {
+use std::fmt::Debug;
+use std::ops::{Add, Mul};
+
+/// A storage type of the large matrices; all sums over more than a tile's width are f64.
+pub trait Entry:
+    Copy + Default + Send + Sync + PartialOrd + Add<Output = Self> + Mul<Output = Self> + Debug + 'static
+{
     /// Bytes of one value.
     const BYTES: u64;
     /// Widen.

@@ -75,17 +75,17 @@ impl<E: Entry> FullSlices<E> {
     #[inline(always)]
     fn weigh_block(
         &self,
-        weights: &[f64],
+        weights: &[E],
         rows: Range<usize>,
         columns: Range<usize>,
-        out: &mut [f64],
+        out: &mut [E],
         stride: usize,
     ) {
         for (i, out) in rows.zip(out.chunks_mut(stride)) {
             let (from, to) = (i * self.n + columns.start, i * self.n + columns.end);
             let line = self.normalized[from..to].iter().zip(&self.rank[from..to]);
             for (out, (a, k)) in out.iter_mut().zip(line) {
-                *out = a.wide() * weights[*k as usize];
+                *out = *a * weights[*k as usize];
             }
         }
     }
@@ -94,41 +94,48 @@ impl<E: Entry> FullSlices<E> {
     #[inline(always)]
     fn weigh_pair(
         &self,
-        weights: &[f64],
+        weights: &[E],
         rows: Range<usize>,
         columns: Range<usize>,
-        direct: &mut [f64],
-        mirror: &mut [f64],
+        direct: &mut [E],
+        mirror: &mut [E],
     ) {
         self.weigh_block(weights, rows.clone(), columns.clone(), direct, TILE);
         self.weigh_block(weights, columns, rows, mirror, PADDED);
     }
 
+    /// Half of scale · weights, as storage: what either half of a pair is multiplied with.
+    fn halved(weights: &[f64], scale: f64) -> Vec<E> {
+        weights.iter().map(|w| E::narrow(0.5 * w * scale)).collect()
+    }
+
     /// Largest entry of sym(Σ_k weights_k A⁽ᵏ⁾).
     fn largest(&self, weights: &[f64]) -> f64 {
+        let half = Self::halved(weights, 1.0);
         let starts: Vec<usize> = (0..self.n).step_by(TILE).collect();
         let span = |start: usize| start..(start + TILE).min(self.n);
         starts
             .par_iter()
             .map_init(
-                || (vec![0.0; TILE * TILE], vec![0.0; PADDED * TILE]),
+                || (vec![E::default(); TILE * TILE], vec![E::default(); PADDED * TILE]),
                 |(direct, mirror), &row| {
-                    let mut largest = 0.0_f64;
+                    let mut largest = E::default();
                     for &column in starts.iter().filter(|c| **c >= row) {
                         let (rows, columns) = (span(row), span(column));
                         vectorized(
                             #[inline(always)]
                             || {
-                                self.weigh_pair(weights, rows.clone(), columns.clone(), direct, mirror);
+                                self.weigh_pair(&half, rows.clone(), columns.clone(), direct, mirror);
                                 for a in 0..rows.len() {
                                     for b in 0..columns.len() {
-                                        largest = largest.max(direct[a * TILE + b] + mirror[b * PADDED + a]);
+                                        let entry = direct[a * TILE + b] + mirror[b * PADDED + a];
+                                        largest = if entry > largest { entry } else { largest };
                                     }
                                 }
                             },
                         );
                     }
-                    0.5 * largest
+                    largest.wide()
                 },
             )
             .reduce(|| 0.0, f64::max)
@@ -203,17 +210,17 @@ impl<E: Entry> Slices for FullSlices<E> {
     }
 
     fn combine(&self, weights: &[f64], graph: &mut Self::Graph) {
-        let half: Vec<f64> = weights.iter().map(|w| 0.5 * w).collect();
+        let half = Self::halved(weights, 1.0);
         graph.fill(
             #[inline(always)]
             |rows, columns, tile| {
-                let mut direct = [0.0; TILE];
-                let mut mirror = vec![0.0; PADDED * TILE];
+                let mut direct = [E::default(); TILE];
+                let mut mirror = vec![E::default(); PADDED * TILE];
                 self.weigh_block(&half, columns.clone(), rows.clone(), &mut mirror, PADDED);
                 for (a, (i, tile)) in rows.zip(tile.chunks_exact_mut(TILE)).enumerate() {
                     self.weigh_block(&half, i..i + 1, columns.clone(), &mut direct, TILE);
                     for (b, (out, direct)) in tile.iter_mut().zip(&direct[..columns.len()]).enumerate() {
-                        *out = E::narrow(direct + mirror[b * PADDED + a]);
+                        *out = *direct + mirror[b * PADDED + a];
                     }
                 }
             },
@@ -231,8 +238,7 @@ impl<E: Entry> Slices for FullSlices<E> {
         let (s_scale, d_scale) = (inverse(self.largest(near)), inverse(self.largest(far)));
         // The largest entry of VVᵀ lies on its diagonal (Cauchy–Schwarz).
         let y_scale = inverse(factor.row_norms2().into_iter().fold(0.0, f64::max));
-        let near: Vec<f64> = near.iter().map(|w| 0.5 * w * s_scale).collect();
-        let far: Vec<f64> = far.iter().map(|p| 0.5 * p * d_scale).collect();
+        let (near, far) = (Self::halved(near, s_scale), Self::halved(far, d_scale));
         let v = MatRef::from_column_major_slice(factor.values(), n, r);
         z.fill(
             #[inline(always)]
@@ -249,15 +255,16 @@ impl<E: Entry> Slices for FullSlices<E> {
                 let (ours, theirs) =
                     (v.subrows(rows.start, rows.len()), v.subrows(columns.start, columns.len()).transpose());
                 matmul(out, Accum::Replace, ours, theirs, y_scale, Par::Seq);
-                let (mut s, mut s_mirror) = (vec![0.0; TILE * TILE], vec![0.0; PADDED * TILE]);
-                let (mut d, mut d_mirror) = (vec![0.0; TILE * TILE], vec![0.0; PADDED * TILE]);
+                let buffers = || (vec![E::default(); TILE * TILE], vec![E::default(); PADDED * TILE]);
+                let ((mut s, mut s_mirror), (mut d, mut d_mirror)) = (buffers(), buffers());
                 self.weigh_pair(&near, rows.clone(), columns.clone(), &mut s, &mut s_mirror);
                 self.weigh_pair(&far, rows.clone(), columns.clone(), &mut d, &mut d_mirror);
                 for a in 0..rows.len() {
                     for b in 0..columns.len() {
                         let at = a * TILE + b;
                         let (s, d) = (s[at] + s_mirror[b * PADDED + a], d[at] + d_mirror[b * PADDED + a]);
-                        tile[at] = E::narrow(tile[at].wide() + share * augment::merge(s, d, gram[at]));
+                        let added = augment::merge(s.wide(), d.wide(), gram[at]);
+                        tile[at] = E::narrow(tile[at].wide() + share * added);
                     }
                 }
             },
