@@ -22,6 +22,9 @@ use crate::clock::{peak_bytes, timed};
 const SHORT: usize = 4;
 const LONG: usize = 24;
 
+/// Methods with n × n numbers run up to this n.
+const LARGEST_SQUARE: usize = 4000;
+
 /// What an iteration must at least compute.
 #[derive(Clone, Copy, Default)]
 struct Work {
@@ -35,9 +38,29 @@ struct Work {
     pairs: f64,
     /// Products n × n × m.
     square: f64,
+    /// Products n × n × n.
+    cube: f64,
+    /// Roots of n cubics.
+    roots: f64,
+}
+
+impl Work {
+    fn seconds(&self, unit: &Self) -> f64 {
+        let parts = |work: &Self| {
+            [work.graph, work.small, work.samples, work.pairs, work.square, work.cube, work.roots]
+        };
+        parts(self).iter().zip(parts(unit)).map(|(count, seconds)| count * seconds).sum()
+    }
+
+    /// Whether n × n numbers are needed at once.
+    fn is_square(&self) -> bool {
+        self.pairs + self.square + self.cube > 0.0
+    }
 }
 
 /// Methods with what they need. A column sweep is two graph products (S V and dᵀS d) and four small ones (V₋ⱼᵀv and V₋ⱼᵀd, with their way back).
+/// sBSUM solves a cubic for every entry off its bound, counted as one per row, or for every row (after five products of the Gram matrix
+/// with it), and keeps the Gram matrix up to date. CGSymNMF needs |K|S, as the samples here have both signs.
 fn contenders() -> Vec<(&'static str, MethodParams, Work)> {
     let w = |graph, small| Work { graph, small, ..Work::default() };
     let of_samples = |graph, samples, small| Work { graph, small, samples, ..Work::default() };
@@ -53,8 +76,16 @@ fn contenders() -> Vec<(&'static str, MethodParams, Work)> {
         ("symnmf, gradient", SymNmfParams { solver: SymNmfSolver::Gradient }.into(), w(1.5, 2.5)),
         ("anls, pivoting", AnlsParams { lambda: 0.5, solver: AnlsSolver::Pivoting }.into(), w(2.0, 4.0)),
         ("anls, columns", AnlsParams { lambda: 0.5, solver: AnlsSolver::Columns }.into(), w(2.0, 4.0)),
-        ("sbsum, scalar", SBsumParams { block: SBsumBlock::Scalar }.into(), w(1.0, 2.0)),
-        ("sbsum, vector", SBsumParams { block: SBsumBlock::Vector }.into(), w(1.0, 2.0)),
+        (
+            "sbsum, scalar",
+            SBsumParams { block: SBsumBlock::Scalar }.into(),
+            Work { roots: 1.0, ..w(1.0, 2.0) },
+        ),
+        (
+            "sbsum, vector",
+            SBsumParams { block: SBsumBlock::Vector }.into(),
+            Work { roots: 1.0, ..w(1.0, 7.0) },
+        ),
         ("gsnmf, multiplicative", GsNmfParams::default().into(), w(1.0, 2.0)),
         (
             "gsnmf, two copies",
@@ -64,13 +95,36 @@ fn contenders() -> Vec<(&'static str, MethodParams, Work)> {
         ("gnmf", MethodKind::Gnmf.into(), of_samples(1.0, 2.0, 4.0)),
         ("nmf", MethodKind::Nmf.into(), of_samples(0.0, 2.0, 4.0)),
         ("nmfan", MethodKind::NmfAn.into(), Work { pairs: 1.0, ..of_samples(0.0, 2.0, 4.0) }),
-        ("cgsymnmf", MethodKind::CgSymNmf.into(), Work { pairs: 2.0, square: 2.0, ..Work::default() }),
+        (
+            "cgsymnmf",
+            MethodKind::CgSymNmf.into(),
+            Work { pairs: 2.0, square: 2.0, cube: 1.0, ..Work::default() },
+        ),
     ]
 }
+
+/// Rounds in which a method and its products take turns; the best of each counts.
+const ROUNDS: usize = 3;
 
 /// Best of three, in processor seconds.
 fn best(mut work: impl FnMut()) -> f64 {
     (0..3).map(|_| timed(&mut work).1.cpu).fold(f64::INFINITY, f64::min)
+}
+
+/// Seconds of every product that this work counts, measured now: the machine's pace changes from minute to minute.
+fn units(work: &Work, graph: &SparseGraph, n: usize, m: usize, r: usize) -> Work {
+    let v = Factor::new(vec![0.5; n * r], n, r);
+    let mut out = vec![0.0; n * r];
+    let wanted = |count: f64, measure: &mut dyn FnMut() -> f64| if count > 0.0 { measure() } else { 0.0 };
+    Work {
+        graph: wanted(work.graph, &mut || best(|| graph.times(&v, &mut out))),
+        small: wanted(work.small, &mut || dense(n, r, r)),
+        samples: wanted(work.samples, &mut || dense(n, m, r)),
+        pairs: wanted(work.pairs, &mut || dense(n, n, r)),
+        square: wanted(work.square, &mut || dense(n, n, m)),
+        cube: wanted(work.cube, &mut || dense(n, n, n)),
+        roots: wanted(work.roots, &mut || best(|| roots(&mut vec![0.5; n]))),
+    }
 }
 
 /// Seconds of a product a × b times b × c.
@@ -78,6 +132,14 @@ fn dense(a: usize, b: usize, c: usize) -> f64 {
     let (x, y) = (Mat::<f64>::full(a, b, 0.5), Mat::<f64>::full(b, c, 0.5));
     let mut z = Mat::<f64>::zeros(a, c);
     best(|| matmul(z.as_mut(), Accum::Replace, x.as_ref(), y.as_ref(), 1.0, Par::Seq))
+}
+
+/// Replace every number by the root of a cubic, by the closed formula.
+fn roots(numbers: &mut [f64]) {
+    for q in numbers {
+        let u = (0.5 * *q + (0.25 * *q * *q + 1.0).sqrt()).cbrt();
+        *q = 1.0 + *q / (u * u + 1.0 / (u * u) + 1.0);
+    }
 }
 
 /// Print a Markdown table for one size; one thread.
@@ -93,15 +155,7 @@ fn table(n: usize, m: usize, r: usize) -> Result<()> {
     let (prepared, searched) = timed(|| family::Prepared::new(&input, &both, &Silent));
     let prepared = prepared?;
     let graph: &SparseGraph = prepared.graph().expect("gnmf has a graph");
-    let v = Factor::new(vec![0.5; n * r], n, r);
-    let mut out = vec![0.0; n * r];
-    let unit = Work {
-        graph: best(|| graph.times(&v, &mut out)),
-        small: dense(n, r, r),
-        samples: dense(n, m, r),
-        pairs: if n <= 4000 { dense(n, n, r) } else { 0.0 },
-        square: if n <= 4000 { dense(n, n, m) } else { 0.0 },
-    };
+    let square = n <= LARGEST_SQUARE;
     println!(
         "n = {n}, m = {m}, r = {r}, {} edges, 1 thread, search and graph {:.2} s; processor milliseconds per iteration",
         graph.n_entries(),
@@ -110,8 +164,8 @@ fn table(n: usize, m: usize, r: usize) -> Result<()> {
     println!("| method | iteration | irreducible products | ratio |");
     println!("|---|---|---|---|");
     for (name, method, work) in contenders() {
-        if n > 4000 && (work.pairs > 0.0 || work.square > 0.0) {
-            continue; // n² memory
+        if !square && work.is_square() {
+            continue;
         }
         let run = |iterations: usize| -> Result<f64> {
             let stop = StopRule { max_iter: iterations, loss_tolerance: -1.0, change_tolerance: -1.0 };
@@ -120,15 +174,11 @@ fn table(n: usize, m: usize, r: usize) -> Result<()> {
             model?;
             Ok(seconds.cpu)
         };
-        let mut step = f64::INFINITY;
-        for _ in 0..3 {
+        let (mut step, mut least) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..ROUNDS {
+            least = least.min(work.seconds(&units(&work, graph, n, m, r)));
             step = step.min((run(LONG)? - run(SHORT)?) / (LONG - SHORT) as f64);
         }
-        let least = work.graph * unit.graph
-            + work.small * unit.small
-            + work.samples * unit.samples
-            + work.pairs * unit.pairs
-            + work.square * unit.square;
         println!("| {name} | {:.3} | {:.3} | {:.1} |", step * 1e3, least * 1e3, step / least);
     }
     println!("\npeak memory {:.0} MiB", peak_bytes() as f64 / (1 << 20) as f64);

@@ -2,12 +2,10 @@
 
 mod clock;
 mod data;
-mod family;
 mod growth;
 mod iterations;
 mod limit;
 mod mt19937;
-mod paper;
 mod readers;
 mod reference;
 mod study;
@@ -18,7 +16,6 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use nearfar::Precision;
-use nearfar::graph::GraphKind;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about)]
@@ -57,29 +54,6 @@ enum Task {
         /// Seeds per cell.
         #[arg(long, default_value_t = 20)]
         starts: u64,
-    },
-    /// The compared methods and the ablations on the eight datasets, beside the paper (docs/methods.md).
-    Family {
-        /// Methods; all when none is named.
-        methods: Vec<String>,
-        /// Datasets, by name; all eight when none is given.
-        #[arg(long = "on")]
-        datasets: Vec<String>,
-        /// Folder with the datasets.
-        #[arg(long, default_value = "../shared/data")]
-        data: PathBuf,
-        /// Starts of the chosen setting.
-        #[arg(long, default_value_t = 20)]
-        starts: u64,
-        /// Starts per setting of a grid.
-        #[arg(long, default_value_t = 3)]
-        screen: u64,
-        /// Relative change of the loss at which every method stops.
-        #[arg(long, default_value_t = 1e-5)]
-        tol: f64,
-        /// Factor the starting graph of LSDG instead of the normalised one.
-        #[arg(long)]
-        lsdg_graph: bool,
     },
     /// One iteration of every compared method beside the products it cannot do without.
     BenchFamily {
@@ -146,17 +120,6 @@ fn main() -> Result<()> {
             reference::bench(&data, &reference, &python, &names, threads)
         }
         Task::Table { names, data, starts } => table::run(&data, starts, &names),
-        Task::Family { methods, datasets, data, starts, screen, tol, lsdg_graph } => {
-            family::run(&family::Request {
-                folder: &data,
-                datasets: &datasets,
-                methods: &methods,
-                starts,
-                screen,
-                tolerance: tol,
-                graph: if lsdg_graph { GraphKind::Lsdg } else { GraphKind::Ncut },
-            })
-        }
         Task::BenchFamily { points, features, clusters } => iterations::bench(points, features, clusters),
         Task::BenchGrowth { largest, threads } => growth::growth(largest, threads),
         Task::BenchReaders { python, folder, repeats } => readers::bench(&python, &folder, repeats.max(1)),

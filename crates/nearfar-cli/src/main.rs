@@ -75,6 +75,8 @@ fn start(arguments: Vec<std::ffi::OsString>, no_color: bool) -> Outcome {
         Command::Make(args) => commands::make::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Methods(args) => commands::methods::run(&args),
+        Command::Repro(args) => commands::repro::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
         Command::Plan(args) => commands::plan::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),

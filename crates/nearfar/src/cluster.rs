@@ -14,6 +14,7 @@ use crate::params::Params;
 use crate::prepared::{Prepared, in_pool, plan, timed, with_slices};
 use crate::slices::{Graph, Slices};
 use crate::spectral::{self, SpectralLabels};
+use crate::starts::KnownStarts;
 
 /// Below this mean agreement of the members with their consensus the result is called unsettled.
 const SETTLED: f64 = 0.5;
@@ -94,8 +95,9 @@ impl Prepared {
         if r == n {
             return Ok(model.every_point_alone());
         }
-        let (members, seconds) =
-            timed(Stage::Learn, observer, || learn(slices, &mut model, side_by_side, observer));
+        let (members, seconds) = timed(Stage::Learn, observer, || {
+            learn(slices, &mut model, side_by_side, self.known.as_deref(), observer)
+        });
         model.timings.push((Stage::Learn, seconds));
         model.members = match members {
             // One cluster is one cluster, whatever V says.
@@ -176,7 +178,7 @@ impl Model {
         let eigen = eigen?;
         let (found, seconds) = timed(Stage::Labels, observer, || {
             go_on(observer, Stage::Labels)?;
-            spectral::label(&eigen, n, r, restarts, seed)
+            spectral::label(&eigen, n, r, restarts, seed, observer)
         });
         self.timings.push((Stage::Labels, seconds));
         let SpectralLabels { labels, embedding, eigenvalues, residual } = found?;
@@ -232,6 +234,7 @@ fn learn<S: Slices>(
     slices: &S,
     model: &mut Model,
     side_by_side: usize,
+    known: Option<&KnownStarts>,
     observer: &dyn Observer,
 ) -> Result<Vec<Member>>
 where
@@ -239,7 +242,7 @@ where
 {
     let asked = model.params.lsdg.beta;
     loop {
-        let members = Ensemble::new(slices, &model.params, observer)?.learn(side_by_side);
+        let members = Ensemble::new(slices, &model.params, known, observer)?.learn(side_by_side);
         let lsdg = &mut model.params.lsdg;
         let follows = matches!(lsdg.density, Density::Neighbors(_)) && lsdg.dissimilarity && lsdg.beta > 0.0;
         let learns = model.params.n_clusters > 1;

@@ -16,6 +16,7 @@ use crate::params::Params;
 use crate::slices::{Graph, Slices};
 use crate::spectral;
 use crate::spectral::eigen::{EigenParams, largest};
+use crate::starts::{KnownStarts, StartKey};
 
 /// Noise on a start from labels, as a share of a typical entry.
 const START_NOISE: f64 = 0.1;
@@ -83,16 +84,23 @@ pub(crate) struct Ensemble<'a, S: Slices> {
     base: Option<S::Graph>,
     /// α where it is relative.
     leading: f64,
+    /// Starts of earlier runs on the same data.
+    known: Option<&'a KnownStarts>,
 }
 
 impl<'a, S: Slices> Ensemble<'a, S>
 where
     S::Graph: Sync,
 {
-    pub(crate) fn new(slices: &'a S, params: &'a Params, observer: &'a dyn Observer) -> Result<Self> {
+    pub(crate) fn new(
+        slices: &'a S,
+        params: &'a Params,
+        known: Option<&'a KnownStarts>,
+        observer: &'a dyn Observer,
+    ) -> Result<Self> {
         let relative = matches!(params.lsdg.alpha, Alpha::Relative(_)) && params.lsdg.orthogonality;
         let judged = params.starts > 1;
-        let mut this = Self { slices, params, observer, base: None, leading: 0.0 };
+        let mut this = Self { slices, params, observer, base: None, leading: 0.0, known };
         if relative || judged {
             let mut base = slices.new_graph();
             slices.combine(&this.start_weights().0, &mut base);
@@ -166,10 +174,22 @@ where
         let spectral_start = self.params.starts_spectral(member);
         let alpha = self.alpha(&lsdg);
         let mut graph = self.slices.new_graph();
-        let start = self.start_factor(member, spectral_start, &lsdg, &mut graph)?;
         let weights = self.start_weights();
-        self.slices.combine(&weights.0, &mut graph);
-        let (factor, started) = self.started_factor(member, &graph, start, alpha);
+        let (factor, started) = match self.known {
+            Some(known) if !spectral_start && !self.params.orthogonal_start => {
+                let start =
+                    start::random(self.slices.n_samples(), self.params.n_clusters, &mut self.stream(member));
+                known.get_or(self.start_key(member, &lsdg), || {
+                    self.slices.combine(&weights.0, &mut graph);
+                    self.started_factor(member, &graph, start, alpha)
+                })
+            }
+            _ => {
+                let start = self.start_factor(member, spectral_start, &lsdg, &mut graph)?;
+                self.slices.combine(&weights.0, &mut graph);
+                self.started_factor(member, &graph, start, alpha)
+            }
+        };
         let neighbors = match lsdg.density {
             Density::Neighbors(k) => Some(k),
             Density::Mu { .. } => None,
@@ -211,6 +231,16 @@ where
         Ok(result)
     }
 
+    fn stream(&self, member: usize) -> Stream {
+        Stream::new(self.params.seed, MEMBER_STREAM + member as u64)
+    }
+
+    fn start_key(&self, member: usize, lsdg: &LsdgParams) -> StartKey {
+        let Params { n_clusters, seed, stop, .. } = *self.params;
+        let start_ranks = lsdg.resolved_start_ranks(self.slices.n_samples());
+        StartKey { n_clusters, seed, member, start_ranks, stop }
+    }
+
     /// V before the first loop.
     fn start_factor(
         &self,
@@ -220,7 +250,7 @@ where
         graph: &mut S::Graph,
     ) -> Result<Factor> {
         let (n, r) = (self.slices.n_samples(), self.params.n_clusters);
-        let mut stream = Stream::new(self.params.seed, MEMBER_STREAM + member as u64);
+        let mut stream = self.stream(member);
         if !spectral_start {
             return Ok(start::random(n, r, &mut stream));
         }

@@ -126,7 +126,7 @@ impl Prepared {
             .into_par_iter()
             .map(|member| {
                 let fitted = learn_one(params.method, self.task(params, member, observer))?;
-                let member = self.finish(params, fitted)?;
+                let member = self.finish(params, fitted, observer)?;
                 observer.notice(&Event::Progress { stage: Stage::Learn, done: 1, total });
                 Ok(member)
             })
@@ -150,7 +150,7 @@ impl Prepared {
         }
     }
 
-    fn finish(&self, params: &Params, fitted: Fitted) -> Result<Member> {
+    fn finish(&self, params: &Params, fitted: Fitted, observer: &dyn Observer) -> Result<Member> {
         let Fitted { learned, factor, objective, labeling } = fitted;
         Task::unless_cancelled(&learned)?;
         let mut votes = Vec::new();
@@ -166,7 +166,7 @@ impl Prepared {
                 let rows = crate::graph::to_rows(factor.values(), n, r);
                 KMeansParams::new(params.n_clusters)
                     .restarts(params.kmeans_restarts)
-                    .fit(&rows, n, r, params.seed)?
+                    .fit_observed((&rows, n, r), params.seed, Stage::Learn, observer)?
                     .labels
             }
         };

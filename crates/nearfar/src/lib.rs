@@ -42,6 +42,10 @@ mod remix;
 pub mod samples;
 pub mod slices;
 pub mod spectral;
+mod starts;
+
+/// The version of this library.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub use cluster::{fit, fit_observed};
 pub use error::{DataError, Error, ParamError, Result};

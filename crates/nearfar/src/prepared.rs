@@ -13,6 +13,7 @@ use crate::params::Params;
 use crate::plan::{FamilyJob, Job, Plan, Precision, default_memory_limit};
 use crate::slices::{FullSlices, Slices};
 use crate::spectral;
+use crate::starts::KnownStarts;
 
 /// Neighbours and slices of a data set; share it between runs that differ in settings only.
 ///
@@ -36,6 +37,7 @@ pub struct Prepared {
     pub seconds: [f64; 2],
     pub(crate) n_features: usize,
     pub(crate) precision: Precision,
+    pub(crate) known: Option<Arc<KnownStarts>>,
 }
 
 /// The pairs, in one of two precisions.
@@ -99,7 +101,15 @@ impl Prepared {
             seconds: [ranked, sliced],
             n_features: input.n_features(),
             precision: Precision::Double,
+            known: None,
         })
+    }
+
+    /// Keep the factors that plain PHALS starts end with, for further fits with the same seed and stopping rule. The results are the same;
+    /// a grid over α, β and μ is done in about half the time.
+    #[must_use]
+    pub fn remember_starts(self) -> Self {
+        Self { known: Some(Arc::default()), ..self }
     }
 
     /// Number of samples, n.

@@ -10,7 +10,7 @@ use nearfar::math::rng::Stream;
 use nearfar::neighbors::{Input, rank};
 use nearfar::observe::Silent;
 use nearfar::slices::{FullSlices, Graph, Slices};
-use nearfar::{Model, Params, Precision, Preset, Samples, fit};
+use nearfar::{Model, Params, Precision, Prepared, Preset, Samples, fit};
 use nearfar_testkit::hard::{blobs_on_a_line, random_order, reordered};
 use nearfar_testkit::oracle::{self, NaiveSlices, inner, largest_difference};
 use proptest::prelude::*;
@@ -392,5 +392,21 @@ proptest! {
         prop_assert_eq!(single.precision, Precision::Single);
         prop_assert!(adjusted_rand(&double.labels, &single.labels).unwrap() >= 0.9);
         prop_assert_eq!(adjusted_rand(&single.labels, &truth).unwrap(), 1.0);
+    }
+}
+
+#[test]
+fn remembered_starts_change_nothing() {
+    let data = nearfar::generate::chart(20, 60, 2.0, 5).unwrap();
+    let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
+    let plain = Prepared::new(&Input::from(samples), &Params::new(6), &Silent).unwrap();
+    let remembers = plain.clone().remember_starts();
+    for (alpha, mu, seed) in [(0.1, 0.5, 0), (1.0, 0.5, 0), (0.1, 0.1, 0), (0.1, 0.5, 1)] {
+        let mut params = Params::preset(6, Preset::Demo).seed(seed);
+        params.lsdg = LsdgParams::absolute(alpha, 1.0, mu);
+        let (a, b) = (plain.fit(&params, &Silent).unwrap(), remembers.fit(&params, &Silent).unwrap());
+        assert_eq!((a.labels, a.near_weights), (b.labels, b.near_weights));
+        assert_eq!(a.members[0].factor.values(), b.members[0].factor.values());
+        assert_eq!(a.members[0].started.iterations, b.members[0].started.iterations);
     }
 }

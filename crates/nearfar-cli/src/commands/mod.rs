@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod cluster;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
 mod figure;
@@ -9,4 +10,5 @@ pub(crate) mod man;
 pub(crate) mod methods;
 mod picture;
 pub(crate) mod plan;
+pub(crate) mod repro;
 pub(crate) mod score;

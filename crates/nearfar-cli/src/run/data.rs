@@ -73,6 +73,17 @@ impl Data {
         })
     }
 
+    /// The samples, rescaled, row by row, with their sizes.
+    pub(crate) fn rows(&self) -> Outcome<(Vec<f64>, [usize; 2])> {
+        let samples = self.samples()?;
+        let (n, m) = (samples.n_samples(), samples.n_features());
+        let mut values = vec![0.0; n * m];
+        for (i, row) in values.chunks_exact_mut(m.max(1)).enumerate() {
+            samples.copy_row(i, row);
+        }
+        Ok((values, [n, m]))
+    }
+
     /// As the library takes it.
     pub(crate) fn input(&self) -> Outcome<Input<'_>> {
         let samples = self.samples()?;

@@ -1,7 +1,5 @@
 //! Flags and the settings file become one set of settings, the library's parameters, and a file that runs again.
 
-use std::path::Path;
-
 use clap::{Args, Command};
 use nearfar::Params;
 use nearfar::learn::lsdg::{Alpha, Density};
@@ -49,7 +47,7 @@ pub(crate) fn merge(flags: ClusterArgs) -> Outcome<ClusterArgs> {
     let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
         Failure::wrong(format!("{name}: not TOML: {}", error.to_string().trim_end()))
     })?;
-    check_keys(&table, &path)?;
+    check_keys(&table, &path.display().to_string())?;
     let mut given = match Value::try_from(&flags) {
         Ok(Value::Table(given)) => given,
         _ => Table::new(),
@@ -67,8 +65,8 @@ pub(crate) fn merge(flags: ClusterArgs) -> Outcome<ClusterArgs> {
     Ok(merged)
 }
 
-/// Every key must be a flag.
-fn check_keys(table: &Table, path: &Path) -> Outcome {
+/// Every key must be a flag of `cluster`.
+pub(crate) fn check_keys(table: &Table, place: &str) -> Outcome {
     let command = ClusterArgs::augment_args(Command::new("cluster"));
     let known: Vec<String> = command
         .get_arguments()
@@ -84,7 +82,7 @@ fn check_keys(table: &Table, path: &Path) -> Outcome {
             || "keys are the long flags of `nearfar cluster --help`".to_owned(),
             |close| format!("did you mean {close:?}?"),
         );
-        return Err(Failure::wrong(format!("{}: there is no setting {key:?}; {tip}", path.display())));
+        return Err(Failure::wrong(format!("{place}: there is no setting {key:?}; {tip}")));
     }
     Ok(())
 }

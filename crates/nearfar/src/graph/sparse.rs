@@ -98,7 +98,7 @@ impl SparseGraph {
     }
 
     /// Columns and values of row i.
-    pub(crate) fn row(&self, i: usize) -> (&[u32], &[f64]) {
+    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let at = self.0.starts[i]..self.0.starts[i + 1];
         (&self.0.columns[at.clone()], &self.0.values[at])
     }

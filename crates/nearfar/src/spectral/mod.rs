@@ -98,13 +98,25 @@ pub(crate) fn cluster<G: Graph>(
         return Err(DataError::TooFewSamples { n_samples: n, n_clusters: r }.into());
     }
     let eigen = eigenvectors(graph, r, seed, observer)?;
-    label(&eigen, n, r, restarts, seed)
+    label(&eigen, n, r, restarts, seed, observer)
 }
 
 /// k-means on the rows of the leading eigenvectors.
-pub(crate) fn label(eigen: &Eigen, n: usize, r: usize, restarts: usize, seed: u64) -> Result<SpectralLabels> {
+pub(crate) fn label(
+    eigen: &Eigen,
+    n: usize,
+    r: usize,
+    restarts: usize,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<SpectralLabels> {
     let embedding = embed::row_normalize(&eigen.vectors[..n * r], n, r);
-    let found = KMeansParams::new(r).restarts(restarts).fit(&embedding, n, r, seed)?;
+    let found = KMeansParams::new(r).restarts(restarts).fit_observed(
+        (&embedding, n, r),
+        seed,
+        Stage::Labels,
+        observer,
+    )?;
     let residual = eigen.residuals[..r].iter().copied().fold(0.0, f64::max);
     Ok(SpectralLabels {
         labels: renumber(&found.labels),

@@ -119,10 +119,10 @@ fn bounds_change_nothing() {
             let tiles = Tiles::new(&points, n, d);
             // Distances looked up and bounds in use, against neither.
             let pairs = kernel::pairs(&tiles, &points);
-            let bounded = Restart::new(&params, &points, &tiles, &pairs).run(seed, 0);
+            let bounded = Restart::new(&params, &points, &tiles, &pairs).run(seed, 0, &Silent);
             let mut full = Restart::new(&params, &points, &tiles, &[]);
             full.bounds.used = false;
-            assert_eq!(bounded, full.run(seed, 0), "{n} {d} {k} {seed}");
+            assert_eq!(bounded, full.run(seed, 0, &Silent), "{n} {d} {k} {seed}");
         }
     }
 }
@@ -194,4 +194,17 @@ proptest! {
         let found = KMeansParams::new(k).restarts(3).fit(&points, n, d, seed).unwrap();
         examine(&found, &points, d, k);
     }
+}
+
+#[test]
+fn stops_when_asked() {
+    struct Tired;
+    impl crate::observe::Observer for Tired {
+        fn cancelled(&self) -> bool {
+            true
+        }
+    }
+    let points = [0.0, 1.0, 9.0];
+    let stopped = KMeansParams::new(2).fit_observed((&points, 3, 1), 0, Stage::Learn, &Tired);
+    assert!(matches!(stopped, Err(crate::Error::Cancelled { stage: "learn" })), "{stopped:?}");
 }

@@ -17,7 +17,7 @@ pub(crate) fn learn(mut task: Task<'_>) -> Result<Fitted> {
     let (rows, r) = (task.rows(), task.n_clusters);
     let params = KMeansParams::new(r).restarts(task.kmeans_restarts).max_iter(task.stop.max_iter);
     let seed = task.own_seed();
-    let found = params.fit(&rows.values, rows.n, rows.m, seed)?;
+    let found = params.fit_observed((&rows.values, rows.n, rows.m), seed, Stage::Learn, task.observer)?;
     let stopped = found.iterations >= task.stop.max_iter;
     let learned = Learned {
         iterations: found.iterations,

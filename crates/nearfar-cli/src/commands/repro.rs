@@ -1,0 +1,354 @@
+//! `nearfar repro`: the paper's tables and figures, or a study of one's own.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use nearfar::Params;
+use nearfar::load::{LoadOptions, load_labels_with};
+use nearfar_repro::figures::{self, Figure};
+use nearfar_repro::report::{self, Provenance};
+use nearfar_repro::runner::{Found, Progress};
+use nearfar_repro::store::Origin;
+use nearfar_repro::table::ResultTable;
+use nearfar_repro::{Dataset, DatasetSpec, Host, Manifest, Runner, Store, Study, study};
+use toml::{Table, Value};
+
+use crate::exit::{Exit, Failure, Outcome};
+use crate::flags::{InputArgs, LearnArgs, MetricName, ReproArgs};
+use crate::interrupt;
+use crate::output::{check_folder, write_file, write_stdout};
+use crate::paint::say;
+use crate::run::data::Data;
+use crate::run::settings;
+
+/// Between two lines of progress where there is no terminal.
+const QUIET_SPELL: Duration = Duration::from_secs(30);
+
+pub(crate) fn run(args: &ReproArgs) -> Outcome {
+    if args.print {
+        return print(&args.study);
+    }
+    check_folder(&args.out_dir)?;
+    if let Some(threads) = args.threads
+        && !(1..=1024).contains(&threads)
+    {
+        return Err(Failure::wrong(format!("--threads = {threads} is not allowed: it must be 1 to 1024")));
+    }
+    let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| Failure::wrong(format!("--threads {threads}: {error}")))?;
+    let manifest = Manifest::open(&args.data)?;
+    let manifest = chosen(manifest, args)?;
+    interrupt::listen();
+    interrupt::enter(interrupt::Phase::Running);
+    let names: Vec<&str> = match args.study.as_str() {
+        "all" => study::BUILT_IN.iter().map(|(name, _)| *name).chain(["figures"]).collect(),
+        one => vec![one],
+    };
+    // Mistakes in any of them show before the first one runs.
+    let studies: Vec<Option<Study>> = names
+        .iter()
+        .map(|name| if *name == "figures" { Ok(None) } else { open(name, args).map(Some) })
+        .collect::<Outcome<_>>()?;
+    let store = Store::open(&args.out_dir, origin())?;
+    for study in studies {
+        let outcome = pool.install(|| match &study {
+            Some(study) => table(study, &manifest, &store, args),
+            None => draw(&manifest, &store, args),
+        });
+        outcome?;
+    }
+    Ok(())
+}
+
+fn print(name: &str) -> Outcome {
+    let Some((_, text)) = study::BUILT_IN.iter().find(|(known, _)| *known == name) else {
+        let known: Vec<&str> = study::BUILT_IN.iter().map(|(name, _)| *name).collect();
+        return Err(Failure::wrong(format!("--print shows one of {}, not {name:?}", known.join(", "))));
+    };
+    write_stdout(|out| out.write_all(text.as_bytes()))
+}
+
+/// The datasets that were asked for.
+fn chosen(mut manifest: Manifest, args: &ReproArgs) -> Outcome<Manifest> {
+    if let Some(only) = &args.only {
+        let known: Vec<String> = manifest.datasets.iter().map(|spec| spec.name.clone()).collect();
+        if let Some(unknown) = only.iter().find(|name| !known.contains(name)) {
+            return Err(Failure::wrong(format!(
+                "--only {unknown:?} is no dataset; there are {}",
+                known.join(", ")
+            )));
+        }
+        manifest.datasets.retain(|spec| only.contains(&spec.name));
+    }
+    Ok(manifest)
+}
+
+fn open(name: &str, args: &ReproArgs) -> Outcome<Study> {
+    let mut study = Study::open(name)?;
+    if let Some(rows) = &args.rows {
+        let known: Vec<String> = study.rows.iter().map(|row| row.name.clone()).collect();
+        if let Some(unknown) = rows.iter().find(|name| !known.contains(name)) {
+            return Err(Failure::wrong(format!(
+                "--rows {unknown:?} is no row of {name}; there are {}",
+                known.join(", ")
+            )));
+        }
+        study.rows.retain(|row| rows.contains(&row.name));
+    }
+    if args.only.is_some() {
+        study.datasets.clear();
+    }
+    study.starts = args.starts.unwrap_or(study.starts);
+    study.screen = args.screen.unwrap_or(study.screen).min(study.starts);
+    if !(2..=1000).contains(&study.starts) || study.screen == 0 {
+        return Err(Failure::wrong("--starts must be 2 to 1000, --screen 1 or more"));
+    }
+    if let Some(step) = args.thin {
+        if step == 0 {
+            return Err(Failure::wrong("--thin = 0 is not allowed: it must be 1 or more"));
+        }
+        study.thin(step);
+    }
+    Ok(study)
+}
+
+/// One study: run what is missing, write the table in every form.
+fn table(study: &Study, manifest: &Manifest, store: &Store, args: &ReproArgs) -> Outcome {
+    let host = Program::new(args.quiet);
+    let runner = Runner::new(study, store, &host);
+    let datasets = runner.datasets(manifest)?;
+    let clock = Instant::now();
+    let found = runner.run(&datasets);
+    host.clear();
+    let found = found?;
+    interrupt::enter(interrupt::Phase::Writing);
+    let mut table = ResultTable::new(study, &found);
+    if let Some(step) = args.thin.filter(|step| *step > 1) {
+        table.protocol += &format!(" Grids are thinned: every {step}th value of each axis.");
+    }
+    let provenance = provenance(&study.name, args, &found);
+    let file = |ending: &str| args.out_dir.join(format!("{}.{ending}", study.name));
+    let markdown = report::markdown(&table, &provenance);
+    let forms = [
+        ("md", markdown),
+        ("csv", report::csv(&table)),
+        ("tex", report::latex(&table, &provenance)),
+        ("json", report::json(&table, &provenance)? + "\n"),
+        ("html", report::html(&table, &provenance, &[])),
+    ];
+    for (ending, text) in forms {
+        write_file(&file(ending), |out| out.write_all(text.as_bytes()))?;
+    }
+    interrupt::enter(interrupt::Phase::Running);
+    if !args.quiet {
+        say(format_args!(
+            "{}: {} datasets, {} runs in the store, {:.0} s now; wrote {} (and .csv, .tex, .json, .html)",
+            study.name,
+            found.len(),
+            store.count()?,
+            clock.elapsed().as_secs_f64(),
+            file("md").display()
+        ));
+    }
+    write_stdout(|out| short_table(&table, out))
+}
+
+/// What fits a screen: means, best marked.
+fn short_table(table: &ResultTable, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+    for half in &table.halves {
+        writeln!(out, "{} (ACC / NMI, * best)", half.title)?;
+        let width = half.lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0) + 2;
+        write!(out, "{:width$}", "")?;
+        for column in &table.columns {
+            write!(out, "  {:>13}", column.title.chars().take(13).collect::<String>())?;
+        }
+        writeln!(out)?;
+        for line in &half.lines {
+            write!(out, "{:width$}", line.name)?;
+            for cell in &line.cells {
+                let mark = |m: usize| if cell[m].place == Some(1) { "*" } else { " " };
+                write!(out, "  {:.3}{}/ {:.3}{}", cell[0].mean, mark(0), cell[1].mean, mark(1))?;
+            }
+            writeln!(out, "  {}", line.choice.words())?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// The figures.
+fn draw(manifest: &Manifest, store: &Store, args: &ReproArgs) -> Outcome {
+    let host = Program::new(args.quiet);
+    let drawn = figures::draw(manifest, store, &host);
+    host.clear();
+    let drawn = drawn?;
+    interrupt::enter(interrupt::Phase::Writing);
+    let folder = args.out_dir.join("figures");
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Failure::output(&folder.display().to_string(), &error))?;
+    for Figure { name, svg, .. } in &drawn {
+        write_file(&folder.join(format!("{name}.svg")), |out| out.write_all(svg.as_bytes()))?;
+        let png = figures::png(name, svg)?;
+        write_file(&folder.join(format!("{name}.png")), |out| out.write_all(&png))?;
+    }
+    interrupt::enter(interrupt::Phase::Running);
+    write_stdout(|out| {
+        for Figure { name, title, .. } in &drawn {
+            writeln!(out, "{}  {title}", folder.join(format!("{name}.svg")).display())?;
+        }
+        Ok(())
+    })
+}
+
+fn provenance(study: &str, args: &ReproArgs, found: &[Found]) -> Provenance {
+    let mut command = format!("nearfar repro {study} --data DIR");
+    let mut add = |flag: &str, value: Option<String>| {
+        if let Some(value) = value {
+            command += &format!(" --{flag} {value}");
+        }
+    };
+    add("only", args.only.as_ref().map(|names| names.join(",")));
+    add("rows", args.rows.as_ref().map(|names| format!("{:?}", names.join(","))));
+    add("starts", args.starts.map(|n| n.to_string()));
+    add("screen", args.screen.map(|n| n.to_string()));
+    add("thin", args.thin.map(|n| n.to_string()));
+    let runs = found.iter().flat_map(|found| &found.rows).flatten().flat_map(|line| &line.runs);
+    Provenance { origin: origin(), command, run_seconds: runs.map(|run| run.seconds).sum() }
+}
+
+fn origin() -> Origin {
+    let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    });
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    Origin {
+        version: nearfar::VERSION.into(),
+        commit: env!("NEARFAR_COMMIT").into(),
+        machine: format!(
+            "{} {}, {}, {cores} cores",
+            std::env::consts::OS,
+            std::env::consts::ARCH,
+            processor.as_deref().unwrap_or("processor not known")
+        ),
+    }
+}
+
+/// The program's part of a study: flags, files, progress, Ctrl-C.
+struct Program {
+    bar: Option<ProgressBar>,
+    said: Mutex<Option<Instant>>,
+    quiet: bool,
+}
+
+impl Program {
+    fn new(quiet: bool) -> Self {
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let style = ProgressStyle::with_template("{bar:30} {pos}/{len} runs, {msg}");
+            ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Self { bar, said: Mutex::default(), quiet }
+    }
+
+    fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Host for Program {
+    fn params(&self, method: &str, table: &Table, clusters: usize) -> Result<Params, String> {
+        let mut table = table.clone();
+        settings::check_keys(&table, "settings").map_err(|failure| failure.message)?;
+        if let Some(own) =
+            ["clusters", "seed", "threads", "method"].iter().find(|key| table.contains_key(**key))
+        {
+            return Err(format!("{own:?} is set by the study itself"));
+        }
+        table.insert("method".into(), Value::String(method.into()));
+        table.insert("clusters".into(), Value::Integer((clusters as u64).cast_signed()));
+        let learn: LearnArgs = Value::Table(table)
+            .try_into()
+            .map_err(|error: toml::de::Error| error.to_string().trim().to_owned())?;
+        settings::params(&learn).map_err(|failure| failure.message)
+    }
+
+    fn dataset(&self, spec: &DatasetSpec) -> Result<Dataset, String> {
+        settings::check_keys(&spec.read, &format!("dataset {:?}", spec.name))
+            .map_err(|failure| failure.message)?;
+        let mut read = spec.read.clone();
+        read.insert("input".into(), Value::String(spec.file.display().to_string()));
+        let args: InputArgs = Value::Table(read).try_into().map_err(|error: toml::de::Error| {
+            format!("dataset {:?}: {}", spec.name, error.to_string().trim())
+        })?;
+        let data = Data::read(&args).map_err(|failure| failure.message)?;
+        let Some(truth) = &data.table.truth else {
+            return Err(format!(
+                "dataset {:?} needs its classes: say truth = \"…\", a column, an array or a file",
+                spec.name
+            ));
+        };
+        let truth = truth.codes.clone();
+        let (values, [n_samples, n_features]) = data.rows().map_err(|failure| failure.message)?;
+        let cosine = args.metric == Some(MetricName::Cosine);
+        Ok(Dataset { values, n_samples, n_features, truth, cosine })
+    }
+
+    fn labels(&self, file: &str) -> Result<Vec<usize>, String> {
+        let labels =
+            load_labels_with(Path::new(file), &LoadOptions::default()).map_err(|error| error.to_string())?;
+        Ok(labels.codes)
+    }
+
+    fn progress(&self, progress: &Progress<'_>) {
+        let Progress { dataset, done, total, left } = progress;
+        let left = left.map_or_else(
+            || "time left not known yet".to_owned(),
+            |left| format!("about {} left", clock(left)),
+        );
+        if let Some(bar) = &self.bar {
+            bar.set_length(*total as u64);
+            bar.set_position(*done as u64);
+            bar.set_message(format!("{dataset}, {left}"));
+        } else if !self.quiet {
+            let mut said = self.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if said.is_none_or(|at| at.elapsed() >= QUIET_SPELL) {
+                *said = Some(Instant::now());
+                say(format_args!("{done}/{total} runs, {dataset}, {left}"));
+            }
+        }
+    }
+
+    fn stop(&self) -> bool {
+        interrupt::asked()
+    }
+}
+
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+impl From<nearfar_repro::Error> for Failure {
+    fn from(error: nearfar_repro::Error) -> Self {
+        let exit = match &error {
+            nearfar_repro::Error::Stopped { .. } => Exit::Interrupted,
+            nearfar_repro::Error::Run { source, .. } if matches!(**source, nearfar::Error::Memory { .. }) => {
+                Exit::Memory
+            }
+            _ => Exit::Wrong,
+        };
+        Self { exit, message: error.to_string() }
+    }
+}

@@ -1,0 +1,186 @@
+//! `nearfar repro` and `nearfar compare`, as a user runs them: on files of one's own, killed, resumed, with mistakes.
+
+mod common;
+
+use std::path::Path;
+use std::time::Duration;
+
+use common::{command, fail, folder, nearfar, stderr, succeed};
+
+const STUDY: &str = r#"
+title = "A study of our own"
+starts = 3
+repeats = 2
+
+[[row]]
+name = "PHALS"
+method = "phals"
+
+[[row]]
+name = "LSDG"
+method = "lsdg"
+default = { starts = 2 }
+[row.set]
+preset = "paper"
+[row.grid]
+alpha = [0.1, 1]
+mu = { logspace = [-1, 0, 3] }
+"#;
+
+/// 2 datasets × (PHALS 3 + LSDG (6 screened + 3 choices × 3)).
+const MOST_RUNS: usize = 36;
+
+fn data(folder: &Path) {
+    succeed(folder, &["make", "blobs", "-n", "48", "--seed", "1", "-o", "blobs.csv"]);
+    succeed(folder, &["make", "moons", "-n", "40", "--seed", "2", "-o", "moons.npz"]);
+    let manifest = "[[dataset]]\nname = \"blobs\"\nfile = \"blobs.csv\"\ntruth = \"truth\"\nscale = \"standard\"\n\
+                    [[dataset]]\nname = \"moons\"\ntitle = \"Two moons\"\nfile = \"moons.npz\"\ntruth = \"y\"\nk = 2\n";
+    std::fs::write(folder.join("datasets.toml"), manifest).unwrap();
+    std::fs::write(folder.join("mine.toml"), STUDY).unwrap();
+}
+
+/// The table without the times.
+fn numbers(folder: &Path, out: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join(out).join("mine.csv")).unwrap();
+    let at = text.lines().next().unwrap().split(',').position(|name| name == "seconds").unwrap();
+    // Names here hold no commas but the choice "…, no labels used", which is quoted: its comma shifts every line alike.
+    let without = |line: &str| {
+        let shift = line.matches("\"").count() / 2;
+        let fields: Vec<&str> = line.split(',').collect();
+        fields
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| *i != at + shift)
+            .map(|(_, f)| *f)
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    text.lines().map(without).collect()
+}
+
+#[test]
+fn a_study_killed_at_random_moments_ends_like_an_unbroken_one() {
+    let folder = folder("repro-killed");
+    data(&folder);
+    let whole = nearfar(&folder, &["repro", "mine.toml", "--data", ".", "-o", "whole"]);
+    assert!(whole.status.success(), "{}", stderr(&whole));
+    let mut delay = 7;
+    let mut kills = 0;
+    loop {
+        let mut child =
+            command(&folder, &["repro", "mine.toml", "--data", ".", "-o", "broken", "-q"]).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(delay));
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+        child.kill().unwrap();
+        let _ = child.wait();
+        kills += 1;
+        delay = delay * 3 / 2 + 5;
+        assert!(kills < 40, "never got through");
+    }
+    // What is stored is not run again: a last call only writes the tables.
+    let last = nearfar(&folder, &["repro", "mine.toml", "--data", ".", "-o", "broken"]);
+    assert!(last.status.success(), "{}", stderr(&last));
+    assert_eq!(numbers(&folder, "whole"), numbers(&folder, "broken"));
+    let stored = |output: &std::process::Output| {
+        let text = stderr(output);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let at = words.windows(4).position(|w| w[1..] == ["runs", "in", "the"]).unwrap();
+        words[at].parse::<usize>().unwrap()
+    };
+    assert_eq!(stored(&whole), stored(&last));
+    assert!(stored(&whole) <= MOST_RUNS, "{}", stored(&whole));
+    for ending in ["md", "tex", "json", "html"] {
+        assert!(folder.join("whole").join(format!("mine.{ending}")).exists());
+    }
+    let page = std::fs::read_to_string(folder.join("whole/mine.html")).unwrap();
+    assert!(page.contains("Two moons") && page.contains("chosen WITH labels") && !page.contains("http://"));
+    let side = succeed(&folder, &["compare", "whole", "broken"]);
+    assert!(side.contains("LSDG [labels]") && side.contains("+0.000"), "{side}");
+}
+
+#[test]
+fn labels_made_elsewhere_stand_in_the_same_table() {
+    let folder = folder("repro-labels");
+    data(&folder);
+    for seed in 0..2 {
+        let labels: String = (0..40).map(|i| format!("{}\n", (i + seed) % 2)).collect();
+        std::fs::write(folder.join(format!("moons-{seed}.txt")), labels).unwrap();
+    }
+    let study = "title = \"t\"\nstarts = 2\ndatasets = [\"moons\"]\n[[row]]\nname = \"mine\"\nlabels = \"{dataset}-{seed}.txt\"\n\
+                 [[row]]\nname = \"k-means\"\nmethod = \"kmeans\"\n";
+    std::fs::write(folder.join("mine.toml"), study).unwrap();
+    let shown = succeed(&folder, &["repro", "mine.toml", "--data", ".", "-o", "out", "-q"]);
+    assert!(shown.contains("mine") && shown.contains("k-means"), "{shown}");
+    std::fs::write(folder.join("moons-1.txt"), "0\n1\n").unwrap();
+    let error = fail(&folder, &["repro", "mine.toml", "--data", ".", "-o", "out", "-q"], 2);
+    assert!(error.contains("moons-1.txt has 2 labels; moons has 40 samples"), "{error}");
+}
+
+#[test]
+fn figures_are_drawn_of_any_data() {
+    let folder = folder("repro-figures");
+    data(&folder);
+    let shown = succeed(&folder, &["repro", "figures", "--data", ".", "-o", "out", "--only", "moons", "-q"]);
+    let names = [
+        "correct-rate",
+        "symnmf-neighbors",
+        "simple-weights",
+        "geometry",
+        "weights",
+        "parameters",
+        "convergence",
+    ];
+    for name in names {
+        assert!(shown.contains(name), "{shown}");
+        let svg = std::fs::read_to_string(folder.join(format!("out/figures/{name}.svg"))).unwrap();
+        assert!(svg.starts_with("<svg") && !svg.contains("NaN") && svg.contains("<title>"), "{name}");
+        let png = std::fs::read(folder.join(format!("out/figures/{name}.png"))).unwrap();
+        assert!(png.starts_with(b"\x89PNG") && png.len() > 2000, "{name}");
+    }
+}
+
+#[test]
+fn mistakes_are_named_before_anything_runs() {
+    let folder = folder("repro-wrong");
+    data(&folder);
+    let fails = |args: &[&str]| fail(&folder, args, 2);
+    let unknown = fails(&["repro", "table-clusterin", "--data", "."]);
+    assert!(unknown.contains("table-clustering"), "{unknown}");
+    assert!(fails(&["repro", "mine.toml", "--data", "nowhere"]).contains("datasets.toml"));
+    assert!(
+        fails(&["repro", "mine.toml", "--data", ".", "--only", "iris"]).contains("there are blobs, moons")
+    );
+    assert!(fails(&["repro", "mine.toml", "--data", ".", "--rows", "X"]).contains("there are PHALS, LSDG"));
+    assert!(fails(&["repro", "mine.toml", "--data", ".", "--starts", "1"]).contains("2 to 1000"));
+    let with = |from: &str, to: &str| {
+        std::fs::write(folder.join("wrong.toml"), STUDY.replace(from, to)).unwrap();
+        fails(&["repro", "wrong.toml", "--data", ".", "-o", "out"])
+    };
+    let misspelt = with("alpha =", "alhpa =");
+    assert!(misspelt.contains("row \"LSDG\"") && misspelt.contains("did you mean \"alpha\"?"), "{misspelt}");
+    assert!(with("preset = \"paper\"", "seed = 3").contains("set by the study itself"));
+    assert!(with("alpha = [0.1, 1]", "alpha = [-1]").contains("alpha"));
+    assert!(!folder.join("out/mine.md").exists());
+    let manifest = std::fs::read_to_string(folder.join("datasets.toml")).unwrap();
+    std::fs::write(folder.join("datasets.toml"), manifest.replace("truth = \"y\"\n", "")).unwrap();
+    let error = fails(&["repro", "mine.toml", "--data", ".", "-o", "out", "-q"]);
+    assert!(error.contains("\"moons\" needs its classes"), "{error}");
+}
+
+#[test]
+fn two_runs_are_compared_differences_first() {
+    let folder = folder("compare-runs");
+    data(&folder);
+    for (seed, out) in [("0", "a"), ("1", "b")] {
+        succeed(
+            &folder,
+            &["cluster", "blobs.csv", "-k", "3", "--truth", "truth", "--seed", seed, "--out-dir", out, "-q"],
+        );
+    }
+    let shown = succeed(&folder, &["compare", "a", "b"]);
+    assert!(shown.contains("--seed") && shown.contains("adjusted Rand index"), "{shown}");
+    assert!(fail(&folder, &["compare", "a", "nowhere"], 2).contains("cannot be read"));
+    assert!(fail(&folder, &["compare", "a", "."], 2).contains("neither a run"));
+}

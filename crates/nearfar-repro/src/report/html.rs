@@ -1,0 +1,102 @@
+//! One page, self-contained: the tables, then the figures.
+
+use std::fmt::Write;
+
+use super::{Provenance, distance, legend, number};
+use crate::table::{Cell, METRICS, ResultTable};
+
+const STYLE: &str = "
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --paper: #fff; --band: #f6f8fa; --best: #dbeafe; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9198a1; --line: #30363d; --paper: #0d1117; --band: #161b22; --best: #1f3a5f; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; }
+th, td { padding: .35rem .6rem; text-align: left; border-bottom: 1px solid var(--line); white-space: nowrap; vertical-align: top; }
+thead th { border-bottom: 2px solid var(--ink); } tbody tr:nth-child(even) { background: var(--band); }
+td.best { background: var(--best); } small { color: var(--soft); display: block; } code { background: var(--band); padding: .1rem .3rem; }
+figure { margin: 1.5rem 0; background: #fff; padding: .5rem; border: 1px solid var(--line); } figure svg { max-width: 100%; height: auto; }
+@media print { .scroll { overflow: visible; } }";
+
+/// The page; `figures` are titles with SVG text.
+pub fn html(table: &ResultTable, provenance: &Provenance, figures: &[(String, String)]) -> String {
+    let title = escape(&table.title);
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <title>{title}</title><style>{STYLE}</style></head>\n<body>\n<h1>{title}</h1>\n<p><code>{}</code></p>\n<ul>\n",
+        escape(&provenance.command)
+    );
+    for line in legend(table) {
+        let _ = writeln!(out, "<li>{}</li>", escape(&line));
+    }
+    out += "</ul>\n";
+    for half in &table.halves {
+        for (m, metric) in METRICS.into_iter().enumerate() {
+            let _ = writeln!(
+                out,
+                "<h2>{}: {}</h2>\n<div class=\"scroll\"><table><thead><tr><th>method</th>",
+                escape(half.title),
+                metric.name()
+            );
+            for column in &table.columns {
+                let _ = write!(out, "<th scope=\"col\">{}</th>", escape(&column.title));
+            }
+            out += "<th scope=\"col\">mean</th></tr></thead><tbody>\n";
+            for line in &half.lines {
+                let of = if line.tried > 1 { format!(" (of {})", line.tried) } else { String::new() };
+                let how = format!("{}{of}", escape(line.choice.words()));
+                let _ = write!(out, "<tr><th scope=\"row\">{}<small>{how}</small></th>", escape(&line.name));
+                for cell in &line.cells {
+                    out += &show(&cell[m]);
+                }
+                let _ = writeln!(out, "<td>{}</td></tr>", number(line.mean[m]));
+            }
+            out += "</tbody></table></div>\n";
+        }
+    }
+    for (title, svg) in figures {
+        let _ = writeln!(out, "<h2>{}</h2>\n<figure>{svg}</figure>", escape(title));
+    }
+    let Provenance { origin, run_seconds, .. } = provenance;
+    let _ = writeln!(
+        out,
+        "<h2>Record</h2>\n<p>nearfar {}, commit {}; {}; the runs took {run_seconds:.0} s of one thread.</p>",
+        escape(&origin.version),
+        escape(&origin.commit),
+        escape(&origin.machine)
+    );
+    out += "<div class=\"scroll\"><table><thead><tr><th>dataset</th><th>samples</th><th>features</th><th>clusters</th><th>SHA-256 of values and classes</th></tr></thead><tbody>\n";
+    for column in &table.columns {
+        let [n, m, k] = column.size;
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td>{n}</td><td>{m}</td><td>{k}</td><td><code>{}</code></td></tr>",
+            escape(&column.title),
+            column.hash
+        );
+    }
+    out + "</tbody></table></div>\n</body>\n</html>\n"
+}
+
+fn show(cell: &Cell) -> String {
+    let mean = number(cell.mean);
+    let (class, mean) = match cell.place {
+        Some(1) => (" class=\"best\"", format!("<b>{mean}</b>")),
+        Some(2) => ("", format!("<u>{mean}</u>")),
+        _ => ("", mean),
+    };
+    let tied = if cell.equals_best && cell.place != Some(1) { " ≈" } else { "" };
+    let mut text =
+        format!("<td{class} title=\"{}\">{mean} ± {}{tied}", escape(&cell.setting), number(cell.std));
+    if let Some((mean, std)) = cell.repeats {
+        let _ = write!(text, "<small>on one Z {} ± {}</small>", number(mean), number(std));
+    }
+    if let Some((mean, std)) = cell.published {
+        let distance = distance(cell).map_or_else(String::new, |distance| format!(" ({distance})"));
+        let _ = write!(text, "<small>paper {} ± {}{distance}</small>", number(mean), number(std));
+    }
+    text + "</td>"
+}
+
+pub(crate) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,153 @@
+//! A finished table in the forms people use.
+
+mod csv;
+mod html;
+mod latex;
+mod markdown;
+
+pub use csv::csv;
+pub(crate) use html::escape;
+pub use html::html;
+pub use latex::latex;
+pub use markdown::markdown;
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::store::Origin;
+use crate::table::{Cell, ResultTable};
+
+/// What every form carries about the runs behind it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Provenance {
+    /// Program and machine.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// The command that makes it again.
+    pub command: String,
+    /// Seconds of all runs together, on one thread each.
+    pub run_seconds: f64,
+}
+
+/// The table as JSON, with all that is known about it.
+///
+/// # Errors
+/// Never in practice; numbers and strings always serialize.
+pub fn json(table: &ResultTable, provenance: &Provenance) -> Result<String> {
+    #[derive(Serialize)]
+    struct Whole<'a> {
+        format: &'static str,
+        version: u32,
+        provenance: &'a Provenance,
+        #[serde(flatten)]
+        table: &'a ResultTable,
+    }
+    let whole = Whole { format: "nearfar-study", version: 1, provenance, table };
+    serde_json::to_string_pretty(&whole).map_err(|error| Error::Host(error.to_string()))
+}
+
+/// Three digits without the leading zero, as the paper's readers like them.
+fn number(x: f64) -> String {
+    let text = format!("{x:.3}");
+    text.strip_prefix('0').map_or_else(|| text.clone(), str::to_owned)
+}
+
+/// How far from the paper, in its deviations.
+fn distance(cell: &Cell) -> Option<String> {
+    cell.sigmas.map(|sigmas| format!("{sigmas:+.1}σ"))
+}
+
+/// What the marks mean.
+fn legend(table: &ResultTable) -> Vec<String> {
+    let mut lines = vec![
+        table.protocol.clone(),
+        "Best in bold, second underlined; ≈ is not told from the best by Wilcoxon's signed-rank test over the same starts (p ≥ 0.05).".into(),
+    ];
+    let cells = || table.halves.iter().flat_map(|half| &half.lines).flat_map(|line| &line.cells).flatten();
+    if cells().any(|cell| cell.published.is_some()) {
+        lines.push("\"paper\" is the published mean ± deviation, with the distance of our mean from it in its deviations.".into());
+    }
+    if cells().any(|cell| cell.repeats.is_some()) {
+        lines.push("\"on one Z\" is the paper's way to a spread: repeats of the spectral step on the Z learnt from seed 0.".into());
+    }
+    let others: Vec<&str> =
+        table.columns.iter().filter(|c| !c.same_samples).map(|column| column.title.as_str()).collect();
+    if !others.is_empty() {
+        lines.push(format!(
+            "{}: our samples are not the paper's, so no distance is given.",
+            others.join(" and ")
+        ));
+    }
+    lines.extend(table.notes.iter().cloned());
+    lines
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::study::Choice;
+    use crate::table::{Column, Half, TableLine};
+
+    /// A table of one dataset with a hostile name.
+    pub(crate) fn small() -> (ResultTable, Provenance) {
+        let cell = |mean, place, published| Cell {
+            mean,
+            std: 0.01,
+            repeats: Some((mean, 0.002)),
+            published,
+            sigmas: published.map(|(theirs, spread): (f64, f64)| (mean - theirs) / spread),
+            place,
+            equals_best: place == Some(1),
+            setting: "alpha 0.1".into(),
+            seconds: 1.0,
+        };
+        let line = |name: &str, choice, mean, place| TableLine {
+            name: name.into(),
+            choice,
+            tried: 3,
+            cells: vec![[cell(mean, place, Some((0.6, 0.02))), cell(mean, place, None)]],
+            mean: [mean, mean],
+        };
+        let table = ResultTable {
+            name: "t".into(),
+            title: "A & B".into(),
+            protocol: "Two starts.".into(),
+            columns: vec![Column {
+                title: "x_1 <b>,\"|".into(),
+                size: [9, 2, 3],
+                hash: "h".into(),
+                same_samples: true,
+            }],
+            halves: vec![Half {
+                title: "With labels",
+                lines: vec![
+                    line("ours", Choice::Labels, 0.62, Some(1)),
+                    line("other", Choice::Only, 0.5, Some(2)),
+                ],
+            }],
+            notes: vec!["a note".into()],
+        };
+        let provenance =
+            Provenance { origin: Origin::default(), command: "nearfar repro t".into(), run_seconds: 4.0 };
+        (table, provenance)
+    }
+
+    #[test]
+    fn every_form_holds_the_numbers_and_escapes_names() {
+        let (table, provenance) = small();
+        let markdown = markdown(&table, &provenance);
+        assert!(
+            markdown.contains("**.620**") && markdown.contains("<u>.500</u>") && markdown.contains("+1.0σ"),
+            "{markdown}"
+        );
+        assert!(markdown.contains("x_1 <b>,\"\\|") && markdown.contains("nearfar repro t"), "{markdown}");
+        let latex = latex(&table, &provenance);
+        assert!(latex.contains("\\textbf{.620}") && latex.contains("x\\_1"), "{latex}");
+        let csv = csv(&table);
+        assert!(csv.lines().count() == 5 && csv.contains("\"x_1 <b>,\"\"|\""), "{csv}");
+        let html = html(&table, &provenance, &[]);
+        assert!(html.contains("x_1 &lt;b&gt;,&quot;|") && html.contains("<b>.620</b>"), "{html}");
+        let json: serde_json::Value = serde_json::from_str(&json(&table, &provenance).unwrap()).unwrap();
+        assert_eq!(json["halves"][0]["lines"][0]["cells"][0][0]["mean"], 0.62);
+    }
+}

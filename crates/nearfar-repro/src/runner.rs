@@ -1,0 +1,551 @@
+//! Runs what the store lacks, several at a time, and hands back everything the tables need.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use nearfar::graph::{GraphParams, SparseGraph};
+use nearfar::labels::kmeans::KMeansParams;
+use nearfar::labels::score::score;
+use nearfar::learn::{MethodKind, MethodParams};
+use nearfar::observe::Silent;
+use nearfar::{Error as FitError, Input, Model, Params, Samples, family};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use toml::Table;
+
+use crate::error::{Error, Result};
+use crate::manifest::{DatasetSpec, Manifest};
+use crate::store::{Record, Run, Store};
+use crate::study::{Choice, RowSpec, Study};
+
+/// The caller's part: what flags mean, and how files are read.
+pub trait Host: Sync {
+    /// The settings of a run: a method with flags by name.
+    ///
+    /// # Errors
+    /// What is wrong with them, in a sentence.
+    fn params(&self, method: &str, settings: &Table, clusters: usize) -> Result<Params, String>;
+
+    /// Read a dataset.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a sentence.
+    fn dataset(&self, spec: &DatasetSpec) -> Result<Dataset, String>;
+
+    /// Read labels made elsewhere, one number per sample.
+    ///
+    /// # Errors
+    /// What is wrong with them, in a sentence.
+    fn labels(&self, file: &str) -> Result<Vec<usize>, String>;
+
+    /// Called after every run.
+    fn progress(&self, progress: &Progress<'_>);
+
+    /// Whether to stop.
+    fn stop(&self) -> bool;
+}
+
+/// How far a study is.
+#[derive(Clone, Debug)]
+pub struct Progress<'a> {
+    /// The dataset at hand.
+    pub dataset: &'a str,
+    /// Runs done, of this session and before.
+    pub done: usize,
+    /// All runs of the study.
+    pub total: usize,
+    /// Estimated from the runs of this session; `None` before the first.
+    pub left: Option<Duration>,
+}
+
+/// Samples with their classes.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    /// n × m, row-major.
+    pub values: Vec<f64>,
+    /// n.
+    pub n_samples: usize,
+    /// m.
+    pub n_features: usize,
+    /// One class per sample.
+    pub truth: Vec<usize>,
+    /// Whether angles rather than distances count.
+    pub cosine: bool,
+}
+
+impl Dataset {
+    /// SHA-256 of everything.
+    pub fn hash(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update(format!("{} {} {}", self.n_samples, self.n_features, self.cosine));
+        self.values.iter().for_each(|x| hash.update(x.to_le_bytes()));
+        self.truth.iter().for_each(|y| hash.update((*y as u64).to_le_bytes()));
+        hex(&hash.finalize())
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        let mut classes = self.truth.clone();
+        classes.sort_unstable();
+        classes.dedup();
+        classes.len()
+    }
+
+    /// As the library takes it.
+    ///
+    /// # Errors
+    /// When sizes do not fit.
+    pub fn input(&self) -> nearfar::Result<Input<'_>> {
+        let metric = if self.cosine { nearfar::Metric::Cosine } else { nearfar::Metric::Euclidean };
+        Ok(Input::Samples(Samples::from_rows(&self.values, self.n_samples, self.n_features)?, metric))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |x: u8| char::from_digit(x.into(), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// A dataset made ready once: neighbours, slices, graphs.
+#[derive(Debug)]
+pub struct Ready {
+    /// How the manifest names it.
+    pub spec: DatasetSpec,
+    /// Its samples.
+    pub data: Dataset,
+    /// SHA-256 of values and classes.
+    pub hash: String,
+    /// Number of clusters.
+    pub clusters: usize,
+    slices: nearfar::Prepared,
+    /// One preparation per graph that the study asks for; the first is the one cuts are measured on.
+    graphs: Vec<(GraphParams, family::Prepared)>,
+}
+
+impl Ready {
+    /// Search and build.
+    ///
+    /// # Errors
+    /// When the data cannot be clustered.
+    pub fn new(spec: &DatasetSpec, host: &dyn Host) -> Result<Self> {
+        let data = host.dataset(spec).map_err(Error::Host)?;
+        let clusters = spec.k.unwrap_or_else(|| data.classes());
+        let fault = Error::run(&spec.name, "neighbours");
+        let input = data.input().map_err(&fault)?;
+        let slices = nearfar::Prepared::new(&input, &Params::new(clusters), &Silent)
+            .map_err(&fault)?
+            .remember_starts();
+        let mut ready = Self {
+            hash: data.hash(),
+            spec: spec.clone(),
+            clusters,
+            slices,
+            graphs: Vec::new(),
+            data: data.clone(),
+        };
+        ready.add_graph(GraphParams::default()).map_err(&fault)?;
+        Ok(ready)
+    }
+
+    /// The slices, ranks and affinities of all pairs.
+    pub fn slices(&self) -> &nearfar::Prepared {
+        &self.slices
+    }
+
+    fn add_graph(&mut self, graph: GraphParams) -> nearfar::Result<()> {
+        if self.graphs.iter().all(|(known, _)| *known != graph) {
+            // A method of graph and samples: its preparation serves every other.
+            let params = Params { graph, ..Params::of(self.clusters, MethodKind::Gnmf) };
+            self.graphs.push((graph, family::Prepared::new(&self.data.input()?, &params, &Silent)?));
+        }
+        Ok(())
+    }
+
+    /// One run.
+    ///
+    /// # Errors
+    /// When settings or data do not allow it.
+    pub fn fit(&self, params: &Params) -> nearfar::Result<Model> {
+        if params.method == MethodParams::Lsdg {
+            return self.slices.fit(params, &Silent);
+        }
+        let known = self.graphs.iter().find(|(graph, _)| *graph == params.graph);
+        known.unwrap_or(&self.graphs[0]).1.fit(params, &Silent)
+    }
+
+    fn graph(&self) -> Option<&SparseGraph> {
+        self.graphs.first().and_then(|(_, prepared)| prepared.graph())
+    }
+
+    fn run(&self, params: &Params, seed: u64, repeats: u64) -> nearfar::Result<Run> {
+        let clock = Instant::now();
+        let params = params.clone().seed(seed).threads(1);
+        let n = self.data.n_samples;
+        let model = match self.fit(&params) {
+            // Where V died every label is as good as any other.
+            Err(FitError::Collapsed { .. }) => {
+                let run = self.judge(&[vec![0; n]])?;
+                return Ok(Run { stop: "collapsed".into(), seconds: clock.elapsed().as_secs_f64(), ..run });
+            }
+            model => model?,
+        };
+        let member = model.best_member();
+        // S3NMF reports the mean over its last members.
+        let votes = member.map(|member| member.votes.clone()).unwrap_or_default();
+        let labelings = if votes.is_empty() { vec![model.labels.clone()] } else { votes };
+        let mut run = self.judge(&labelings)?;
+        if let Some(last) = member.map(nearfar::consensus::Member::last_loop) {
+            run.iterations = last.iterations;
+            run.stop = format!("{:?}", last.reason).to_lowercase();
+        }
+        run.seconds = clock.elapsed().as_secs_f64();
+        if !model.embedding.is_empty() {
+            let r = model.embedding.len() / n;
+            let means = KMeansParams::new(self.clusters).restarts(params.kmeans_restarts);
+            for repeat in 0..repeats {
+                let labels = means.fit(&model.embedding, n, r, (seed << 20) + repeat + 1)?.labels;
+                let scores = score(&labels, &self.data.truth)?;
+                run.repeats.push([scores.accuracy, scores.nmi]);
+            }
+        }
+        Ok(run)
+    }
+
+    /// Mean scores of these labels.
+    fn judge(&self, labelings: &[Vec<usize>]) -> nearfar::Result<Run> {
+        let mut sums = [0.0; 4];
+        for labels in labelings {
+            let scores = score(labels, &self.data.truth)?;
+            let cut = self.graph().map_or(0.0, |graph| normalized_cut(graph, labels, self.clusters));
+            for (sum, value) in sums.iter_mut().zip([scores.accuracy, scores.nmi, scores.ari, cut]) {
+                *sum += value / labelings.len() as f64;
+            }
+        }
+        let [accuracy, nmi, ari, cut] = sums;
+        let stop = "completed".into();
+        Ok(Run { accuracy, nmi, ari, cut, repeats: Vec::new(), iterations: 0, stop, seconds: 0.0 })
+    }
+}
+
+/// Σ over clusters of the share of its weight that leaves it; a cluster of nothing counts as all cut.
+pub fn normalized_cut(graph: &SparseGraph, labels: &[usize], clusters: usize) -> f64 {
+    let count = labels.iter().max().map_or(0, |most| most + 1).max(clusters);
+    let (mut inside, mut all) = (vec![0.0; count], vec![0.0; count]);
+    for (i, label) in labels.iter().enumerate() {
+        let (places, values) = graph.row(i);
+        for (j, value) in places.iter().zip(values) {
+            all[*label] += value;
+            if labels[*j as usize] == *label {
+                inside[*label] += value;
+            }
+        }
+    }
+    inside.iter().zip(&all).map(|(inside, all)| if *all > 0.0 { 1.0 - inside / all } else { 1.0 }).sum()
+}
+
+/// One setting of a row.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// As the study's file says it.
+    pub table: Table,
+    /// As the table shows it.
+    pub text: String,
+    /// In full.
+    pub params: Params,
+}
+
+/// A setting with its runs.
+pub type Screened = (Setting, Vec<Run>);
+
+/// A row shown with one choice, on one dataset: the setting that was chosen and its runs, seed by seed.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// How the setting was chosen.
+    pub choice: Choice,
+    /// The setting.
+    pub setting: String,
+    /// How many it was chosen from.
+    pub tried: usize,
+    /// Its runs, seed by seed.
+    pub runs: Vec<Run>,
+    /// All settings in full, JSON.
+    pub params: String,
+}
+
+/// What was found on one dataset.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The dataset.
+    pub spec: DatasetSpec,
+    /// n, m and number of clusters.
+    pub size: [usize; 3],
+    /// SHA-256 of values and classes.
+    pub hash: String,
+    /// Lines of every row, in the study's order.
+    pub rows: Vec<Vec<Line>>,
+}
+
+/// A study at work.
+#[derive(Debug)]
+pub struct Runner<'a, H> {
+    study: &'a Study,
+    store: &'a Store,
+    host: &'a H,
+    total: AtomicUsize,
+    done: AtomicUsize,
+    fresh: Mutex<(usize, Duration)>,
+    clock: Instant,
+}
+
+impl<'a, H: Host> Runner<'a, H> {
+    /// Of a study.
+    pub fn new(study: &'a Study, store: &'a Store, host: &'a H) -> Self {
+        Self {
+            study,
+            store,
+            host,
+            total: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            fresh: Mutex::new((0, Duration::ZERO)),
+            clock: Instant::now(),
+        }
+    }
+
+    /// The datasets of the study, in its order.
+    ///
+    /// # Errors
+    /// When the study names one that the manifest lacks.
+    pub fn datasets(&self, manifest: &Manifest) -> Result<Vec<DatasetSpec>> {
+        if self.study.datasets.is_empty() {
+            return Ok(manifest.datasets.clone());
+        }
+        let find = |name: &String| manifest.datasets.iter().find(|spec| spec.name == *name).cloned();
+        self.study
+            .datasets
+            .iter()
+            .map(|name| {
+                find(name).ok_or_else(|| {
+                    let known: Vec<&str> = manifest.datasets.iter().map(|spec| spec.name.as_str()).collect();
+                    let problem = format!("there is no dataset {name:?}; there are {}", known.join(", "));
+                    Error::wrong(&self.study.name, problem)
+                })
+            })
+            .collect()
+    }
+
+    /// Run everything that is not stored yet.
+    ///
+    /// # Errors
+    /// When data or settings are wrong, the store fails, or the host asks to stop; what was finished is stored.
+    pub fn run(&self, datasets: &[DatasetSpec]) -> Result<Vec<Found>> {
+        // Settings are judged before anything is computed.
+        for row in &self.study.rows {
+            self.settings(row, 2)?;
+        }
+        let study = self.study;
+        let per_dataset: usize = study
+            .rows
+            .iter()
+            .map(|row| {
+                let screened =
+                    if row.grid.is_empty() { 0 } else { row.settings().len() * study.screen as usize };
+                screened + row.choices().len() * study.starts as usize
+            })
+            .sum();
+        self.total.store(per_dataset * datasets.len(), Ordering::Relaxed);
+        datasets.iter().map(|spec| self.on(spec)).collect()
+    }
+
+    /// Count on the screening of this many datasets alone.
+    pub(crate) fn expect_screening(&self, datasets: usize) {
+        let settings: usize = self.study.rows.iter().map(|row| row.settings().len()).sum();
+        self.total.store(datasets * settings * self.study.screen as usize, Ordering::Relaxed);
+    }
+
+    /// Every setting of the first row's grid with the runs that screen it.
+    pub(crate) fn screened(&self, ready: &mut Ready) -> Result<Vec<Screened>> {
+        let row = &self.study.rows[0];
+        let (grid, _) = self.settings(row, ready.clusters)?;
+        Self::add_graphs(ready, grid.iter())?;
+        let runs = self.screen(ready, row, &grid)?;
+        Ok(grid.into_iter().zip(runs).collect())
+    }
+
+    fn screen(&self, ready: &Ready, row: &RowSpec, grid: &[Setting]) -> Result<Vec<Vec<Run>>> {
+        let jobs: Vec<(&Setting, u64)> =
+            grid.iter().flat_map(|setting| (0..self.study.screen).map(move |seed| (setting, seed))).collect();
+        let runs = self.batch(ready, row, &jobs, 0)?;
+        Ok(runs.chunks(self.study.screen as usize).map(<[Run]>::to_vec).collect())
+    }
+
+    fn add_graphs<'s>(ready: &mut Ready, settings: impl Iterator<Item = &'s Setting>) -> Result<()> {
+        for setting in settings.filter(|setting| setting.params.method != MethodParams::Lsdg) {
+            let dataset = ready.spec.name.clone();
+            ready.add_graph(setting.params.graph).map_err(Error::run(&dataset, "graph"))?;
+        }
+        Ok(())
+    }
+
+    fn settings(&self, row: &RowSpec, clusters: usize) -> Result<(Vec<Setting>, Option<Setting>)> {
+        let Some(method) = &row.method else { return Ok((Vec::new(), None)) };
+        let make = |table: Table| -> Result<Setting> {
+            let params = self.host.params(method, &table, clusters).map_err(|problem| {
+                Error::wrong(&self.study.name, format!("row {:?}: {problem}", row.name))
+            })?;
+            Ok(Setting { text: row.setting_text(&table), table, params })
+        };
+        let grid: Result<Vec<Setting>> = row.settings().into_iter().map(&make).collect();
+        let default = make(row.default.clone().unwrap_or_else(|| row.set.clone()))?;
+        Ok((grid?, Some(default)))
+    }
+
+    fn on(&self, spec: &DatasetSpec) -> Result<Found> {
+        let mut ready = Ready::new(spec, self.host)?;
+        let rows: Result<Vec<_>> =
+            self.study.rows.iter().map(|row| self.settings(row, ready.clusters)).collect();
+        let rows = rows?;
+        Self::add_graphs(&mut ready, rows.iter().flat_map(|(grid, default)| grid.iter().chain(default)))?;
+        let lines: Result<Vec<Vec<Line>>> = self
+            .study
+            .rows
+            .iter()
+            .zip(&rows)
+            .map(|(row, (grid, default))| match default {
+                Some(default) => self.lines(&ready, row, grid, default),
+                None => Ok(vec![self.foreign(&ready, row)?]),
+            })
+            .collect();
+        Ok(Found {
+            spec: spec.clone(),
+            size: [ready.data.n_samples, ready.data.n_features, ready.clusters],
+            hash: ready.hash.clone(),
+            rows: lines?,
+        })
+    }
+
+    fn lines(&self, ready: &Ready, row: &RowSpec, grid: &[Setting], default: &Setting) -> Result<Vec<Line>> {
+        let screened = if row.grid.is_empty() { Vec::new() } else { self.screen(ready, row, grid)? };
+        let mean = |runs: &[Run], of: fn(&Run) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+        // The first of equals, so that the choice does not depend on anything else.
+        let best = |of: &dyn Fn(&[Run]) -> f64| {
+            (1..screened.len())
+                .fold(0, |best, at| if of(&screened[at]) > of(&screened[best]) { at } else { best })
+        };
+        row.choices()
+            .iter()
+            .map(|choice| {
+                let setting = match choice {
+                    Choice::Only | Choice::Defaults => default,
+                    Choice::Labels => &grid[best(&|runs| mean(runs, |run| run.accuracy))],
+                    Choice::Cut => &grid[best(&|runs| -mean(runs, |run| run.cut))],
+                };
+                let jobs: Vec<(&Setting, u64)> = (0..self.study.starts).map(|seed| (setting, seed)).collect();
+                Ok(Line {
+                    choice: *choice,
+                    setting: match choice {
+                        Choice::Only | Choice::Defaults => String::new(),
+                        _ => setting.text.clone(),
+                    },
+                    tried: grid.len(),
+                    runs: self.batch(ready, row, &jobs, self.study.repeats)?,
+                    params: settings_json(&setting.params),
+                })
+            })
+            .collect()
+    }
+
+    /// Labels made elsewhere.
+    fn foreign(&self, ready: &Ready, row: &RowSpec) -> Result<Line> {
+        let pattern = row.labels.as_deref().unwrap_or_default();
+        let runs: Result<Vec<Run>> = (0..self.study.starts)
+            .map(|seed| {
+                let file =
+                    pattern.replace("{dataset}", &ready.spec.name).replace("{seed}", &seed.to_string());
+                let labels = self.host.labels(&file).map_err(Error::Host)?;
+                if labels.len() != ready.data.n_samples {
+                    let (have, need) = (labels.len(), ready.data.n_samples);
+                    return Err(Error::Host(format!(
+                        "{file} has {have} labels; {} has {need} samples",
+                        ready.spec.name
+                    )));
+                }
+                let run = ready.judge(&[labels]).map_err(Error::run(&ready.spec.name, &row.name))?;
+                self.count(ready, None);
+                Ok(run)
+            })
+            .collect();
+        Ok(Line {
+            choice: Choice::Only,
+            setting: String::new(),
+            tried: 1,
+            runs: runs?,
+            params: String::new(),
+        })
+    }
+
+    /// These runs, from the store or made now; in the order of the jobs.
+    fn batch(
+        &self,
+        ready: &Ready,
+        row: &RowSpec,
+        jobs: &[(&Setting, u64)],
+        repeats: u64,
+    ) -> Result<Vec<Run>> {
+        jobs.par_iter()
+            .with_max_len(1)
+            .map(|(setting, seed)| {
+                let record = record(ready, &setting.params, *seed, repeats);
+                if let Some(run) = self.store.get(&record.id)? {
+                    self.count(ready, None);
+                    return Ok(run);
+                }
+                if self.host.stop() {
+                    return Err(Error::Stopped { finished: self.store.count()? });
+                }
+                let run = ready
+                    .run(&setting.params, *seed, repeats)
+                    .map_err(Error::run(&ready.spec.name, &row.name))?;
+                self.store.put(&record, &run)?;
+                self.count(ready, Some(()));
+                Ok(run)
+            })
+            .collect()
+    }
+
+    fn count(&self, ready: &Ready, fresh: Option<()>) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        let total = self.total.load(Ordering::Relaxed).max(done);
+        let left = {
+            let mut known = self.fresh.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if fresh.is_some() {
+                *known = (known.0 + 1, self.clock.elapsed());
+            }
+            (known.0 > 0).then(|| known.1.mul_f64((total - done) as f64 / known.0 as f64))
+        };
+        self.host.progress(&Progress { dataset: &ready.spec.name, done, total, left });
+    }
+}
+
+/// The settings in full, without what does not change the result.
+fn settings_json(params: &Params) -> String {
+    let neutral = Params { seed: 0, threads: None, memory: None, ..params.clone() };
+    serde_json::to_string(&neutral).unwrap_or_default()
+}
+
+fn record(ready: &Ready, params: &Params, seed: u64, repeats: u64) -> Record {
+    let settings = settings_json(params);
+    let mut hash = Sha256::new();
+    for part in [nearfar::VERSION, &ready.hash, &settings, &format!("{} {seed} {repeats}", ready.clusters)] {
+        hash.update(part);
+        hash.update([0]);
+    }
+    Record {
+        id: hex(&hash.finalize()[..16]),
+        dataset: ready.spec.name.clone(),
+        data_hash: ready.hash.clone(),
+        method: params.method.kind().name().into(),
+        settings,
+        seed,
+    }
+}
