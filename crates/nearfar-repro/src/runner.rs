@@ -1,7 +1,8 @@
 //! Runs what the store lacks, several at a time, and hands back everything the tables need.
 
+use std::panic::resume_unwind;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nearfar::graph::{GraphParams, SparseGraph};
@@ -10,7 +11,6 @@ use nearfar::labels::score::score;
 use nearfar::learn::{MethodKind, MethodParams};
 use nearfar::observe::Silent;
 use nearfar::{Error as FitError, Input, Model, Params, Samples, family};
-use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use toml::Table;
 
@@ -292,6 +292,7 @@ pub struct Runner<'a, H> {
     study: &'a Study,
     store: &'a Store,
     host: &'a H,
+    threads: usize,
     total: AtomicUsize,
     done: AtomicUsize,
     fresh: Mutex<(usize, Duration)>,
@@ -299,12 +300,13 @@ pub struct Runner<'a, H> {
 }
 
 impl<'a, H: Host> Runner<'a, H> {
-    /// Of a study.
-    pub fn new(study: &'a Study, store: &'a Store, host: &'a H) -> Self {
+    /// Of a study, so many runs side by side.
+    pub fn new(study: &'a Study, store: &'a Store, host: &'a H, threads: usize) -> Self {
         Self {
             study,
             store,
             host,
+            threads: threads.max(1),
             total: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
             fresh: Mutex::new((0, Duration::ZERO)),
@@ -492,25 +494,53 @@ impl<'a, H: Host> Runner<'a, H> {
         jobs: &[(&Setting, u64)],
         repeats: u64,
     ) -> Result<Vec<Run>> {
-        jobs.par_iter()
-            .with_max_len(1)
-            .map(|(setting, seed)| {
-                let record = record(ready, &setting.params, *seed, repeats);
-                if let Some(run) = self.store.get(&record.id)? {
-                    self.count(ready, None);
-                    return Ok(run);
+        let next = AtomicUsize::new(0);
+        let failed = AtomicBool::new(false);
+        // Plain threads: a worker of a rayon pool that waits for a fit's own pool would begin another fit meanwhile.
+        let parts: Vec<Result<Vec<(usize, Run)>>> = std::thread::scope(|scope| {
+            let work = || {
+                let mut made = Vec::new();
+                while !failed.load(Ordering::Relaxed) {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((setting, seed)) = jobs.get(at) else { break };
+                    match self.one(ready, row, setting, *seed, repeats) {
+                        Ok(run) => made.push((at, run)),
+                        Err(error) => {
+                            failed.store(true, Ordering::Relaxed);
+                            return Err(error);
+                        }
+                    }
                 }
-                if self.host.stop() {
-                    return Err(Error::Stopped { finished: self.store.count()? });
-                }
-                let run = ready
-                    .run(&setting.params, *seed, repeats)
-                    .map_err(Error::run(&ready.spec.name, &row.name))?;
-                self.store.put(&record, &run)?;
-                self.count(ready, Some(()));
-                Ok(run)
-            })
-            .collect()
+                Ok(made)
+            };
+            let workers: Vec<_> = (0..self.threads.min(jobs.len())).map(|_| scope.spawn(work)).collect();
+            workers
+                .into_iter()
+                .map(|worker| worker.join().unwrap_or_else(|fault| resume_unwind(fault)))
+                .collect()
+        });
+        let mut all = Vec::with_capacity(jobs.len());
+        for part in parts {
+            all.extend(part?);
+        }
+        all.sort_by_key(|(at, _)| *at);
+        Ok(all.into_iter().map(|(_, run)| run).collect())
+    }
+
+    fn one(&self, ready: &Ready, row: &RowSpec, setting: &Setting, seed: u64, repeats: u64) -> Result<Run> {
+        let record = record(ready, &setting.params, seed, repeats);
+        if let Some(run) = self.store.get(&record.id)? {
+            self.count(ready, None);
+            return Ok(run);
+        }
+        if self.host.stop() {
+            return Err(Error::Stopped { finished: self.store.count()? });
+        }
+        let run =
+            ready.run(&setting.params, seed, repeats).map_err(Error::run(&ready.spec.name, &row.name))?;
+        self.store.put(&record, &run)?;
+        self.count(ready, Some(()));
+        Ok(run)
     }
 
     fn count(&self, ready: &Ready, fresh: Option<()>) {

@@ -38,10 +38,6 @@ pub(crate) fn run(args: &ReproArgs) -> Outcome {
         return Err(Failure::wrong(format!("--threads = {threads} is not allowed: it must be 1 to 1024")));
     }
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| Failure::wrong(format!("--threads {threads}: {error}")))?;
     let manifest = Manifest::open(&args.data)?;
     let manifest = chosen(manifest, args)?;
     interrupt::listen();
@@ -57,11 +53,10 @@ pub(crate) fn run(args: &ReproArgs) -> Outcome {
         .collect::<Outcome<_>>()?;
     let store = Store::open(&args.out_dir, origin())?;
     for study in studies {
-        let outcome = pool.install(|| match &study {
-            Some(study) => table(study, &manifest, &store, args),
-            None => draw(&manifest, &store, args),
-        });
-        outcome?;
+        match &study {
+            Some(study) => table(study, &manifest, &store, threads, args)?,
+            None => draw(&manifest, &store, threads, args)?,
+        }
     }
     Ok(())
 }
@@ -119,9 +114,9 @@ fn open(name: &str, args: &ReproArgs) -> Outcome<Study> {
 }
 
 /// One study: run what is missing, write the table in every form.
-fn table(study: &Study, manifest: &Manifest, store: &Store, args: &ReproArgs) -> Outcome {
+fn table(study: &Study, manifest: &Manifest, store: &Store, threads: usize, args: &ReproArgs) -> Outcome {
     let host = Program::new(args.quiet);
-    let runner = Runner::new(study, store, &host);
+    let runner = Runner::new(study, store, &host, threads);
     let datasets = runner.datasets(manifest)?;
     let clock = Instant::now();
     let found = runner.run(&datasets);
@@ -183,9 +178,9 @@ fn short_table(table: &ResultTable, out: &mut dyn std::io::Write) -> std::io::Re
 }
 
 /// The figures.
-fn draw(manifest: &Manifest, store: &Store, args: &ReproArgs) -> Outcome {
+fn draw(manifest: &Manifest, store: &Store, threads: usize, args: &ReproArgs) -> Outcome {
     let host = Program::new(args.quiet);
-    let drawn = figures::draw(manifest, store, &host);
+    let drawn = figures::draw(manifest, store, &host, threads);
     host.clear();
     let drawn = drawn?;
     interrupt::enter(interrupt::Phase::Writing);

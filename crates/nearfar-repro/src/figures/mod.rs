@@ -48,12 +48,12 @@ struct Subject {
 ///
 /// # Errors
 /// As a study: when data are wrong, the store fails or the host asks to stop.
-pub fn draw<H: Host>(manifest: &Manifest, store: &Store, host: &H) -> Result<Vec<Figure>> {
+pub fn draw<H: Host>(manifest: &Manifest, store: &Store, host: &H, threads: usize) -> Result<Vec<Figure>> {
     let neighbors = Study::parse(NEIGHBORS, "figure-neighbors", "figure-neighbors")?;
     let mut clustering = Study::open("table-clustering")?;
     clustering.rows.retain(|row| row.method.as_deref() == Some("lsdg"));
     let (by_neighbors, by_grid) =
-        (Runner::new(&neighbors, store, host), Runner::new(&clustering, store, host));
+        (Runner::new(&neighbors, store, host, threads), Runner::new(&clustering, store, host, threads));
     by_neighbors.expect_screening(manifest.datasets.len());
     by_grid.expect_screening(manifest.datasets.len());
     let subjects: Result<Vec<Subject>> = manifest
