@@ -253,7 +253,8 @@ impl Plan {
                         Role::Skip | Role::Blank => {}
                     }
                 }
-                let features: Vec<&[T::Native]> = features.iter().map(|numbers| &numbers.values()[..]).collect();
+                let features: Vec<&[T::Native]> =
+                    features.iter().map(|numbers| &numbers.values()[..]).collect();
                 interleave(&features, &mut block[before.min(n_features)..], n_features);
                 seen += batch.num_rows();
             }

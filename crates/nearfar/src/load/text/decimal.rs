@@ -114,7 +114,9 @@ mod tests {
                 2 => format!("{sign}0.000{whole}"),
                 _ => format!("{sign}1{whole}.{}", digits(18)),
             };
-            for behind in ["", ",", "\n", "\r\n7", ",-123456789.123456789123456789", ";x", " ", "\u{fc}", "/", ":"] {
+            for behind in
+                ["", ",", "\n", "\r\n7", ",-123456789.123456789123456789", ";x", " ", "\u{fc}", "/", ":"]
+            {
                 agrees(&text, behind);
             }
         }
@@ -122,7 +124,18 @@ mod tests {
 
     #[test]
     fn ordinary_numbers_go_the_quick_way() {
-        for text in ["0", "7", "-0", "12.5", "-12.345678", "1234567.12345678", "0.4967141530112327", "1.", "12345678", "5.0"] {
+        for text in [
+            "0",
+            "7",
+            "-0",
+            "12.5",
+            "-12.345678",
+            "1234567.12345678",
+            "0.4967141530112327",
+            "1.",
+            "12345678",
+            "5.0",
+        ] {
             agrees(text, ",");
             assert!(short_decimal(format!("{text},").as_bytes()).is_some(), "{text}");
         }
@@ -139,8 +152,21 @@ mod tests {
 
     #[test]
     fn what_is_no_plain_decimal_is_left_to_others() {
-        let others =
-            ["", "-", ".5", "+1", "1e5", "1.5E3", "nan", "inf", "123456789", "0.12345678901234567", "12x", "--1", "1.5e"];
+        let others = [
+            "",
+            "-",
+            ".5",
+            "+1",
+            "1e5",
+            "1.5E3",
+            "nan",
+            "inf",
+            "123456789",
+            "0.12345678901234567",
+            "12x",
+            "--1",
+            "1.5e",
+        ];
         for other in others {
             assert!(short_decimal(other.as_bytes()).is_none(), "{other}");
         }
