@@ -220,6 +220,12 @@ fn progress_as_json_lines() {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(events.iter().any(|event| event["event"] == "finished" && event["stage"] == "learn"), "{text}");
     assert!(events.iter().any(|event| event["event"] == "iteration"));
+    // Threads finish their blocks in any order; what is told of a stage only grows.
+    for stage in ["neighbors", "slices", "learn", "augment", "spectral"] {
+        let progress = events.iter().filter(|event| event["event"] == "progress" && event["stage"] == stage);
+        let done: Vec<u64> = progress.map(|event| event["done"].as_u64().unwrap()).collect();
+        assert!(done.is_sorted(), "{stage}: {done:?}");
+    }
 }
 
 #[test]
@@ -234,6 +240,22 @@ fn dry_run_and_plan() {
         &["plan", "--points", "10000", "--features", "64", "-k", "10", "--memory", "100G", "--json"],
     );
     assert!(serde_json::from_str::<serde_json::Value>(&plan).unwrap()["bytes"].as_u64() > Some(1 << 30));
+}
+
+#[test]
+fn more_pieces_than_clusters_are_warned_of() {
+    let here = folder("pieces");
+    let mut text = String::new();
+    for i in 0..150 {
+        let corner = f64::from(i % 5) * 50.0;
+        text += &format!("{},{}\n", corner + 0.03 * f64::from(i * 13 % 37), 0.03 * f64::from(i * i % 41));
+    }
+    std::fs::write(here.join("five.csv"), text).unwrap();
+    let few =
+        fail(&here, &["cluster", "five.csv", "-k", "3", "-o", "few.csv", "--starts", "1", "--strict"], 1);
+    assert!(few.contains("at least 5 nearly separate pieces, more than the 3 clusters"), "{few}");
+    let enough = nearfar(&here, &["cluster", "five.csv", "-k", "5", "-o", "enough.csv", "--starts", "1"]);
+    assert!(!stderr(&enough).contains("pieces"), "{}", stderr(&enough));
 }
 
 #[test]
