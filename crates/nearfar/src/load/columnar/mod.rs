@@ -255,7 +255,8 @@ impl Plan {
                 }
                 let features: Vec<&[T::Native]> =
                     features.iter().map(|numbers| &numbers.values()[..]).collect();
-                interleave(&features, &mut block[before.min(n_features)..], n_features);
+                // A batch may have no rows, and a pass no features.
+                interleave(&features, block.get_mut(before..).unwrap_or_default(), n_features);
                 seen += batch.num_rows();
             }
             if start > 0 && seen != n_samples {
@@ -376,6 +377,9 @@ impl Cells<'_> {
 
 /// Write columns of equal length side by side into rows of `stride` values, from the first value of `out` on.
 fn interleave<T: Copy>(columns: &[&[T]], out: &mut [T], stride: usize) {
+    if out.is_empty() {
+        return;
+    }
     let (groups, single) = columns.as_chunks::<TOGETHER>();
     for (group, columns) in groups.iter().enumerate() {
         rows_of(columns, &mut out[group * TOGETHER..], stride);
