@@ -71,7 +71,7 @@ fn pipes_and_devices_are_written_to_directly() {
     let mut run = command(&here, &plain(&["-o", "pipe.csv"])).spawn().unwrap();
     assert_eq!(std::fs::read_to_string(&pipe).unwrap(), format!("label\n{labels}"));
     assert!(run.wait().unwrap().success());
-    assert!(succeed(&here, &["make", "moons", "--points", "20", "-o", "/dev/stdout"]).starts_with("x"));
+    assert!(succeed(&here, &["make", "moons", "--points", "20", "-o", "/dev/stdout"]).starts_with('x'));
     let full = fail(&here, &plain(&["-o", "/dev/full"]), 2);
     assert!(full.contains("/dev/full cannot be written"), "{full}");
 }
