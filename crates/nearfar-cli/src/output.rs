@@ -17,20 +17,41 @@ pub(crate) enum LabelFormat {
 }
 
 impl LabelFormat {
-    /// By the file's name.
+    /// By the file's name; pipes and devices get plain text when theirs says nothing.
     pub(crate) fn of(path: &Path) -> Outcome<Self> {
-        let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        match extension.as_str() {
+        match ending(path).as_str() {
             "csv" => Ok(Self::Csv),
             "txt" => Ok(Self::Text),
             "npy" => Ok(Self::Npy),
             "json" => Ok(Self::Json),
-            other => Err(Failure::wrong(format!(
-                "{}: labels cannot be written as {other:?}; end the name in .csv, .txt, .npy or .json",
-                path.display()
-            ))),
+            _ if is_written_in_place(path) => Ok(Self::Text),
+            other => Err(unknown_ending(path, other, "labels", ".csv, .txt, .npy or .json")),
         }
     }
+}
+
+/// What the name ends in, without the dot.
+pub(crate) fn ending(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+/// Say that `what` has no format of this ending.
+pub(crate) fn unknown_ending(path: &Path, ending: &str, what: &str, known: &str) -> Failure {
+    let found = if ending.is_empty() {
+        "the name has no ending that says how to write it".to_owned()
+    } else {
+        format!("{what} cannot be written as {ending:?}")
+    };
+    Failure::wrong(format!("{}: {found}; end the name in {known}", path.display()))
+}
+
+/// Whether this is a pipe or a device, such as `/dev/null` or what a shell hands over for `>(command)`: nothing that
+/// could be written under another name first. What the system keeps for open files counts too, because `/dev/stdout`
+/// may lead to an ordinary file, which must not be replaced.
+pub(crate) fn is_written_in_place(path: &Path) -> bool {
+    let special = |metadata: std::fs::Metadata| !metadata.is_file() && !metadata.is_dir();
+    let open_files = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
+    open_files.iter().any(|name| path.starts_with(name)) || std::fs::metadata(path).is_ok_and(special)
 }
 
 /// Whether a file can be put here, found out before the long work and without touching it.
@@ -46,6 +67,10 @@ pub(crate) fn check_file(path: &Path, input: Option<&str>) -> Outcome {
             "{} is the input and would be written over; choose another name",
             path.display()
         )));
+    }
+    // To open a pipe would wait for its reader.
+    if is_written_in_place(path) {
+        return Ok(());
     }
     // Dropped without a commit, it leaves nothing behind.
     AtomicWriteFile::open(path)
@@ -69,9 +94,15 @@ pub(crate) fn check_folder(path: &Path) -> Outcome {
     check_file(&place.join(".nearfar-probe"), None)
 }
 
-/// Write a file under a temporary name and rename it when all is well.
+/// Write a file under a temporary name and rename it when all is well; pipes and devices directly.
 pub(crate) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Outcome {
     let attempt = || {
+        if is_written_in_place(path) {
+            // Behind what an ordinary file may already hold: the shell has emptied it, or meant to keep it.
+            let file = std::fs::OpenOptions::new().append(true).open(path)?;
+            let mut file = BufWriter::with_capacity(1 << 16, file);
+            return write(&mut file).and_then(|()| file.flush());
+        }
         let mut file = BufWriter::with_capacity(1 << 16, AtomicWriteFile::open(path)?);
         write(&mut file)?;
         file.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit()

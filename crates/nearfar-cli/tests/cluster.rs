@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{command, folder, nearfar, nearfar_with_stdin, stderr, stdout, succeed, two_groups};
+use common::{command, fail, folder, nearfar, nearfar_with_stdin, stderr, stdout, succeed, two_groups};
 
 const FLAGS: [&str; 8] = ["cluster", "data.csv", "-k", "2", "--truth", "class", "--id-column", "name"];
 
@@ -45,6 +45,47 @@ fn every_output_format() {
     assert_eq!((json["labels"][1].as_u64(), json["ids"][1].as_str()), (Some(1), Some("p1")));
     let scores = succeed(&here, &["score", "out.csv", "data.csv", "--truth-column", "class"]);
     assert!(scores.contains("ACC       1.0000"), "{scores}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn pipes_and_devices_are_written_to_directly() {
+    let here = folder("pipes_and_devices");
+    std::fs::write(here.join("data.csv"), two_groups()).unwrap();
+    let plain = |extra: &[&'static str]| {
+        let flags = ["cluster", "data.csv", "-q", "-k", "2", "--columns", "x,y"];
+        flags.iter().chain(extra).copied().collect::<Vec<_>>()
+    };
+    assert_eq!(succeed(&here, &plain(&["-o", "/dev/null"])), "");
+    assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+    let labels = succeed(&here, &plain(&["-o", "/dev/stdout"]));
+    assert!(labels.starts_with("0\n1\n0\n") && labels.lines().count() == 60, "{labels}");
+    // Stdout led to a file, behind what is in it.
+    std::fs::write(here.join("all.txt"), "first\n").unwrap();
+    let file = std::fs::OpenOptions::new().append(true).open(here.join("all.txt")).unwrap();
+    assert!(command(&here, &plain(&["-o", "/dev/stdout"])).stdout(file).status().unwrap().success());
+    assert_eq!(std::fs::read_to_string(here.join("all.txt")).unwrap(), format!("first\n{labels}"));
+    // A named pipe, whose ending still says the format.
+    let pipe = here.join("pipe.csv");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut run = command(&here, &plain(&["-o", "pipe.csv"])).spawn().unwrap();
+    assert_eq!(std::fs::read_to_string(&pipe).unwrap(), format!("label\n{labels}"));
+    assert!(run.wait().unwrap().success());
+    assert!(succeed(&here, &["make", "moons", "--points", "20", "-o", "/dev/stdout"]).starts_with('x'));
+    let full = fail(&here, &plain(&["-o", "/dev/full"]), 2);
+    assert!(full.contains("/dev/full cannot be written"), "{full}");
+}
+
+#[test]
+fn a_name_without_an_ending_is_said_to_have_none() {
+    let here = folder("no_ending");
+    std::fs::write(here.join("data.csv"), two_groups()).unwrap();
+    let message = fail(&here, &["cluster", "data.csv", "-k", "2", "-o", "labels"], 2);
+    assert!(message.contains("has no ending") && message.contains(".csv"), "{message}");
+    let message = fail(&here, &["cluster", "data.csv", "-k", "2", "-o", "labels.doc"], 2);
+    assert!(message.contains("cannot be written as \"doc\""), "{message}");
+    let message = fail(&here, &["make", "moons", "-o", "moons"], 2);
+    assert!(message.contains("has no ending") && message.contains(".npz"), "{message}");
 }
 
 #[test]
@@ -179,6 +220,12 @@ fn progress_as_json_lines() {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(events.iter().any(|event| event["event"] == "finished" && event["stage"] == "learn"), "{text}");
     assert!(events.iter().any(|event| event["event"] == "iteration"));
+    // Threads finish their blocks in any order; what is told of a stage only grows.
+    for stage in ["neighbors", "slices", "learn", "augment", "spectral"] {
+        let progress = events.iter().filter(|event| event["event"] == "progress" && event["stage"] == stage);
+        let done: Vec<u64> = progress.map(|event| event["done"].as_u64().unwrap()).collect();
+        assert!(done.is_sorted(), "{stage}: {done:?}");
+    }
 }
 
 #[test]
@@ -193,6 +240,22 @@ fn dry_run_and_plan() {
         &["plan", "--points", "10000", "--features", "64", "-k", "10", "--memory", "100G", "--json"],
     );
     assert!(serde_json::from_str::<serde_json::Value>(&plan).unwrap()["bytes"].as_u64() > Some(1 << 30));
+}
+
+#[test]
+fn more_pieces_than_clusters_are_warned_of() {
+    let here = folder("pieces");
+    let mut text = String::new();
+    for i in 0..150 {
+        let corner = f64::from(i % 5) * 50.0;
+        text += &format!("{},{}\n", corner + 0.03 * f64::from(i * 13 % 37), 0.03 * f64::from(i * i % 41));
+    }
+    std::fs::write(here.join("five.csv"), text).unwrap();
+    let few =
+        fail(&here, &["cluster", "five.csv", "-k", "3", "-o", "few.csv", "--starts", "1", "--strict"], 1);
+    assert!(few.contains("at least 5 nearly separate pieces, more than the 3 clusters"), "{few}");
+    let enough = nearfar(&here, &["cluster", "five.csv", "-k", "5", "-o", "enough.csv", "--starts", "1"]);
+    assert!(!stderr(&enough).contains("pieces"), "{}", stderr(&enough));
 }
 
 #[test]

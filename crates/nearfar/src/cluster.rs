@@ -114,6 +114,7 @@ impl Prepared {
             model.label_by_spectrum(slices, observer)?;
         }
         model.look_back();
+        model.warn_of_pieces(self.pieces(params.lsdg.resolved_start_ranks(n)));
         Ok(model)
     }
 
@@ -188,6 +189,15 @@ impl Model {
             self.warnings.push(Warning::Spectrum { residual });
         }
         Ok(())
+    }
+
+    /// Z joins what the members put together, however far apart: pieces of the data itself are counted apart from it.
+    fn warn_of_pieces(&mut self, pieces: usize) {
+        let asked = self.params.n_clusters;
+        let known = |warning: &Warning| matches!(warning, Warning::ManyPieces { .. });
+        if pieces > asked && !self.warnings.iter().any(known) {
+            self.warnings.push(Warning::ManyPieces { pieces, n_clusters: asked });
+        }
     }
 
     /// Agreement of the members, and what a person should know.

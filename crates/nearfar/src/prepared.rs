@@ -122,6 +122,30 @@ impl Prepared {
         with_slices!(&*self.pairs, slices => slices.rank(i, j))
     }
 
+    /// Into how many pieces the data falls when every point holds on to its first `ranks` (itself is rank 0).
+    pub(crate) fn pieces(&self, ranks: usize) -> usize {
+        fn leader(of: &mut [usize], mut point: usize) -> usize {
+            while of[point] != point {
+                of[point] = of[of[point]];
+                point = of[point];
+            }
+            point
+        }
+        let n = self.n_samples();
+        let mut leaders: Vec<usize> = (0..n).collect();
+        let mut pieces = n;
+        with_slices!(&*self.pairs, slices => {
+            for i in 0..n {
+                for j in (0..n).filter(|&j| slices.rank(i, j) < ranks) {
+                    let (a, b) = (leader(&mut leaders, i), leader(&mut leaders, j));
+                    pieces -= usize::from(a != b);
+                    leaders[a] = b;
+                }
+            }
+        });
+        pieces
+    }
+
     /// Self-tuned spectral clustering of the starting graph: what the method should beat.
     /// `neighbors` true neighbours are used, ⌊log₂ n⌋ of them when `None`.
     ///

@@ -47,7 +47,8 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
         summary.print(&model, paint, output.verbose);
     }
     if output.strict && !summary.warnings.is_empty() {
-        let message = format!("{} warnings under --strict", summary.warnings.len());
+        let count = summary.warnings.len();
+        let message = format!("{count} warning{} under --strict", if count == 1 { "" } else { "s" });
         if output.quiet || output.json {
             summary.print_warnings(paint);
         }

@@ -5,9 +5,11 @@ use std::io::Write;
 use nearfar::generate::{Generated, Kind, MakeParams, make};
 use nearfar::load::{NpzWriter, write_npy};
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::Outcome;
 use crate::flags::MakeArgs;
-use crate::output::{check_file, quoted, whole, write_file, write_stdout};
+use crate::output::{
+    check_file, ending, is_written_in_place, quoted, unknown_ending, whole, write_file, write_stdout,
+};
 
 pub(crate) fn run(args: &MakeArgs) -> Outcome {
     let Some(name) = args.kind.as_deref().filter(|_| !args.list) else {
@@ -16,13 +18,12 @@ pub(crate) fn run(args: &MakeArgs) -> Outcome {
         });
     };
     let kind: Kind = name.parse()?;
-    let extension = args
-        .output
-        .as_ref()
-        .map(|path| path.extension().unwrap_or_default().to_string_lossy().to_lowercase());
-    if let Some(other) = extension.as_deref().filter(|known| !["csv", "npz", "npy"].contains(known)) {
-        let text = format!("data cannot be written as {other:?}; end the name in .csv, .npz or .npy");
-        return Err(Failure::wrong(text));
+    let extension = args.output.as_deref().map(ending);
+    if let (Some(path), Some(other)) = (&args.output, &extension)
+        && !["csv", "npz", "npy"].contains(&other.as_str())
+        && !is_written_in_place(path)
+    {
+        return Err(unknown_ending(path, other, "data", ".csv, .npz or .npy"));
     }
     args.output.as_deref().map_or(Ok(()), |path| check_file(path, None))?;
     let params = MakeParams {

@@ -27,6 +27,8 @@ pub(crate) struct Trace {
 pub(crate) struct Watch {
     bar: Option<Mutex<Option<ProgressBar>>>,
     json: bool,
+    /// The largest count told of the stage that runs: threads may report out of order.
+    told: Mutex<u64>,
     keep_trace: bool,
     pub(crate) trace: SharedTrace,
     clock: Instant,
@@ -39,6 +41,7 @@ impl Watch {
         Self {
             bar: bars.then(Mutex::default),
             json: kind == ProgressKind::Json,
+            told: Mutex::default(),
             keep_trace: output.out_dir.is_some(),
             trace: SharedTrace::default(),
             clock: Instant::now(),
@@ -56,7 +59,7 @@ impl Watch {
                         bar.set_style(counting());
                         bar.set_length(*total);
                     }
-                    bar.set_position(*done);
+                    bar.set_position((*done).max(bar.position()));
                 }
             }
             Event::Iteration { member, row } => {
@@ -74,6 +77,14 @@ impl Watch {
     }
 
     fn tell(&self, event: &Event<'_>) {
+        // Held while the line is written, so that lines come in the order of their counts.
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Started { .. } => *told = 0,
+            Event::Progress { done, .. } if *done <= *told => return,
+            Event::Progress { done, .. } => *told = *done,
+            _ => {}
+        }
         let at = self.clock.elapsed().as_secs_f64();
         let line = match event {
             Event::Started { stage } => serde_json::json!({"event": "started", "stage": stage, "at": at}),

@@ -96,7 +96,7 @@ mod tests {
         let message = find("clas", Some(&names), 4).unwrap_err().to_string();
         assert_eq!(
             message,
-            "there is no column \"clas\"; did you mean \"class\"?; the columns are a, b, class, b"
+            "there is no column \"clas\"; the columns are a, b, class, b; did you mean \"class\"?"
         );
         assert!(find("b", Some(&names), 4).unwrap_err().to_string().contains("index 1 and 3"));
     }

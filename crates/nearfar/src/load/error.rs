@@ -111,7 +111,7 @@ pub enum LoadProblem {
         delimiter: &'static str,
     },
     /// A column that is not there.
-    #[error("there is no column {wanted:?}{}; {}", closest(suggestion.as_deref()), column_list(names, *n_columns))]
+    #[error("there is no column {wanted:?}; {}{}", column_list(names, *n_columns), closest(suggestion.as_deref()))]
     NoSuchColumn {
         /// The name or index asked for.
         wanted: String,
@@ -123,7 +123,7 @@ pub enum LoadProblem {
         n_columns: usize,
     },
     /// An array that is not there.
-    #[error("there is no array {wanted:?}{}; the file holds {}", closest(suggestion.as_deref()), listed(arrays))]
+    #[error("there is no array {wanted:?}; the file holds {}{}", listed(arrays), closest(suggestion.as_deref()))]
     NoSuchArray {
         /// The name asked for.
         wanted: String,

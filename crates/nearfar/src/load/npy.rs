@@ -19,6 +19,8 @@ const MOST_AXES: usize = 64;
 const MOST_LETTERS: usize = 100_000;
 /// Bytes decoded at a time.
 const CHUNK: usize = 1 << 18;
+/// Small numbers widened at a time: with four bytes for each they still fit the cache.
+const SMALL_CHUNK: usize = 1 << 14;
 
 /// What a header says about the values that follow it.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,6 +187,33 @@ impl NpyHeader {
 }
 
 impl NpyHeader {
+    /// As [`values`](Self::values), for a table of samples: small whole numbers go straight to single precision, which
+    /// holds them exactly. Also gives NumPy's name of the type they are stored in.
+    pub(crate) fn samples(&self, reader: &mut impl Read) -> Result<(NpyArray, String), LoadProblem> {
+        let count = self.count;
+        let wide = match self.dtype {
+            Dtype::Number { .. } if self.fortran_order => None,
+            Dtype::Number { kind: b'u', width: 1, .. } => {
+                Some(widened(reader, count, |[byte]: [u8; 1]| f32::from(byte))?)
+            }
+            Dtype::Number { kind: b'i', width: 1, .. } => {
+                Some(widened(reader, count, |byte| f32::from(i8::from_le_bytes(byte)))?)
+            }
+            Dtype::Number { kind: b'u', width: 2, big_endian: false } => {
+                Some(widened(reader, count, |pair| f32::from(u16::from_le_bytes(pair)))?)
+            }
+            Dtype::Number { kind: b'i', width: 2, big_endian: false } => {
+                Some(widened(reader, count, |pair| f32::from(i16::from_le_bytes(pair)))?)
+            }
+            _ => None,
+        };
+        let array = match wide {
+            Some(values) => NpyArray { shape: self.shape.clone(), data: NpyData::F32(values) },
+            None => self.values(reader)?,
+        };
+        Ok((array, self.dtype.name()))
+    }
+
     /// Read the values that follow as classes: numbers or texts, one per sample.
     pub(crate) fn labels(&self, reader: &mut impl Read, what: &str) -> Result<Labels, LoadProblem> {
         let Dtype::Text { letters, wide, big_endian } = self.dtype else {
@@ -217,11 +246,11 @@ pub(crate) fn read_labels(reader: &mut impl Read, length: u64) -> Result<Labels,
     header.labels(reader, "labels")
 }
 
-/// Read a whole NPY file of `length` bytes.
-pub(crate) fn read(reader: &mut impl Read, length: u64) -> Result<NpyArray, LoadProblem> {
+/// Read a whole NPY file of `length` bytes as samples; also gives the name of the type they are stored in.
+pub(crate) fn read(reader: &mut impl Read, length: u64) -> Result<(NpyArray, String), LoadProblem> {
     let header = NpyHeader::read(reader)?;
     check_claim(&header, length, "the file")?;
-    header.values(reader)
+    header.samples(reader)
 }
 
 /// Refuse a header that claims more bytes than there are.
@@ -251,6 +280,23 @@ fn floats<T: Real>(reader: &mut impl Read, count: usize, big_endian: bool) -> Re
 
 fn of_values(error: std::io::Error) -> LoadProblem {
     LoadProblem::from_io(error, "values of the array")
+}
+
+/// Whole numbers that single precision holds exactly, a chunk at a time: what is read stays in the cache until it is
+/// wide.
+fn widened<const N: usize>(
+    reader: &mut impl Read,
+    count: usize,
+    value: impl Fn([u8; N]) -> f32,
+) -> Result<Buffer<f32>, LoadProblem> {
+    let mut values = Buffer::zeros(count)?;
+    let mut buffer = vec![0; N * count.min(SMALL_CHUNK)];
+    for wide in values.chunks_mut(SMALL_CHUNK) {
+        let chunk = &mut buffer[..N * wide.len()];
+        reader.read_exact(chunk).map_err(of_values)?;
+        wide.iter_mut().zip(chunk.as_chunks::<N>().0).for_each(|(wide, &bytes)| *wide = value(bytes));
+    }
+    Ok(values.seen_finite())
 }
 
 /// Other values, a chunk at a time.

@@ -80,6 +80,11 @@ impl<R: Read + Seek> Npz<R> {
         self.read(at, |header, mut reader| header.values(&mut reader))
     }
 
+    /// Read one array as samples, and the entry to its end; also gives the name of the type they are stored in.
+    pub(crate) fn samples(&mut self, at: usize) -> Result<(NpyArray, String), LoadProblem> {
+        self.read(at, |header, mut reader| header.samples(&mut reader))
+    }
+
     /// Read one array of classes, which may be texts, and the entry to its end.
     pub(crate) fn labels(&mut self, at: usize) -> Result<Labels, LoadProblem> {
         let name = self.entries[at].name.clone();

@@ -56,13 +56,14 @@ fn take(variable: &mut Variable) -> Result<NpyArray, LoadProblem> {
 
 /// A file of several arrays.
 trait Arrays {
-    fn array(&mut self, at: usize) -> Result<NpyArray, LoadProblem>;
+    /// An array of samples, and the name of the type it is stored in.
+    fn samples(&mut self, at: usize) -> Result<(NpyArray, String), LoadProblem>;
     fn labels(&mut self, at: usize) -> Result<Labels, LoadProblem>;
 }
 
 impl<R: Read + Seek> Arrays for Npz<R> {
-    fn array(&mut self, at: usize) -> Result<NpyArray, LoadProblem> {
-        self.array(at)
+    fn samples(&mut self, at: usize) -> Result<(NpyArray, String), LoadProblem> {
+        self.samples(at)
     }
 
     fn labels(&mut self, at: usize) -> Result<Labels, LoadProblem> {
@@ -71,8 +72,10 @@ impl<R: Read + Seek> Arrays for Npz<R> {
 }
 
 impl Arrays for Vec<Variable> {
-    fn array(&mut self, at: usize) -> Result<NpyArray, LoadProblem> {
-        take(&mut self[at])
+    fn samples(&mut self, at: usize) -> Result<(NpyArray, String), LoadProblem> {
+        let array = take(&mut self[at])?;
+        let kind = array.data.type_name().to_owned();
+        Ok((array, kind))
     }
 
     fn labels(&mut self, at: usize) -> Result<Labels, LoadProblem> {
@@ -85,7 +88,7 @@ fn table(all: &[Candidate], options: &LoadOptions, file: &mut impl Arrays) -> Re
     let (data, truth) = choose(all, options)?;
     // The truth first: the same array may be asked for as both, and the second of it is gone.
     let truth = truth.map(|truth| file.labels(truth)).transpose()?;
-    let mut table = Table::from_array(file.array(data)?, None, options, truth.is_some())?;
+    let mut table = Table::from_array(file.samples(data)?, None, options, truth.is_some())?;
     table.source = format!("array {:?}, {}", all[data].name, table.source);
     match truth {
         Some(truth) => table.with_truth(truth),

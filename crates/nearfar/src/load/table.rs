@@ -107,14 +107,14 @@ impl Table {
         Ok(self)
     }
 
-    /// A table of an array with one row per sample; further axes are joined into one.
+    /// A table of an array with one row per sample, which the file stores as `kind`; further axes are joined into one.
     pub(crate) fn from_array(
-        array: NpyArray,
+        (array, kind): (NpyArray, String),
         names: Option<&[String]>,
         options: &LoadOptions,
         truth_elsewhere: bool,
     ) -> Result<Self, LoadProblem> {
-        let source = format!("{} {}", shape_text(&array.shape), array.data.type_name());
+        let source = format!("{} {kind}", shape_text(&array.shape));
         let n_samples = array.shape.first().copied().unwrap_or(0);
         if array.data.is_empty() || n_samples == 0 {
             return Err(LoadProblem::Empty { what: format!("the array is {}", shape_text(&array.shape)) });

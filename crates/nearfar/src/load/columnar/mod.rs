@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Schema};
 use bytes::Bytes;
@@ -37,6 +37,8 @@ const BATCH: usize = 2048;
 /// Bytes of a row that are filled in one pass, a line of memory: with fewer columns open at a time, fewer pages wait
 /// unpacked.
 const LINE: usize = 64;
+/// Columns turned into rows together: as many as there are registers to point at them.
+const TOGETHER: usize = 8;
 /// What pandas calls the column of row names.
 const ROW_NAMES: &str = "__index_level_0__";
 
@@ -241,19 +243,20 @@ impl Plan {
                     return Err(damaged("there are more rows than announced"));
                 }
                 let block = &mut values[seen * n_features..(seen + batch.num_rows()) * n_features];
-                let mut feature = before;
+                let mut features = Vec::with_capacity(positions.len());
                 for (position, column) in positions.clone().zip(batch.columns()) {
                     let place = Cells { plan: self, position, first_row: seen };
                     match self.roles[position] {
-                        Role::Feature => {
-                            place.numbers::<T>(column, &mut block[feature..], n_features)?;
-                            feature += 1;
-                        }
+                        Role::Feature => features.push(place.numbers::<T>(column)?),
                         Role::Truth => truth.extend(place.texts(column, true)?),
                         Role::Id => ids.extend(place.texts(column, false)?),
                         Role::Skip | Role::Blank => {}
                     }
                 }
+                let features: Vec<&[T::Native]> =
+                    features.iter().map(|numbers| &numbers.values()[..]).collect();
+                // A batch may have no rows, and a pass no features.
+                interleave(&features, block.get_mut(before..).unwrap_or_default(), n_features);
                 seen += batch.num_rows();
             }
             if start > 0 && seen != n_samples {
@@ -320,8 +323,8 @@ impl Cells<'_> {
         Err(LoadProblem::Missing { place: self.place(row), column: self.column() })
     }
 
-    /// Write the column to every `stride`-th value of `out`.
-    fn numbers<T>(&self, column: &ArrayRef, out: &mut [T::Native], stride: usize) -> Result<(), LoadProblem>
+    /// The column as finite numbers.
+    fn numbers<T>(&self, column: &ArrayRef) -> Result<PrimitiveArray<T>, LoadProblem>
     where
         T: ArrowPrimitiveType,
         T::Native: Real,
@@ -334,19 +337,16 @@ impl Cells<'_> {
         }
         self.complete(column)?;
         let numbers = arrow_cast::cast(column, &T::DATA_TYPE).map_err(damaged)?;
-        let numbers = numbers.as_primitive::<T>().values();
-        if !T::Native::all_finite(numbers) {
-            let mut wide = numbers.iter().map(|&value| value.into()).enumerate();
+        let numbers = numbers.as_primitive::<T>();
+        let values = &numbers.values()[..];
+        if !T::Native::all_finite(values) {
+            let mut wide = values.iter().map(|&value| value.into()).enumerate();
             if let Some((row, value)) = wide.find(|(_, value): &(usize, f64)| !value.is_finite()) {
                 let (place, value) = (self.place(row), value.to_string());
                 return Err(LoadProblem::NotFinite { place, column: self.column(), value });
             }
         }
-        // A chunk per row has its bounds checked once, stepping over all values does not.
-        for (row, &value) in out.chunks_mut(stride).zip(numbers.iter()) {
-            row[0] = value;
-        }
-        Ok(())
+        Ok(numbers.clone())
     }
 
     fn not_numeric(&self, column: &ArrayRef) -> LoadProblem {
@@ -372,6 +372,33 @@ impl Cells<'_> {
         let texts = arrow_cast::cast(column, &DataType::Utf8).map_err(|_| self.not_numeric(column))?;
         let texts = texts.as_string::<i32>();
         Ok(texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect())
+    }
+}
+
+/// Write columns of equal length side by side into rows of `stride` values, from the first value of `out` on.
+fn interleave<T: Copy>(columns: &[&[T]], out: &mut [T], stride: usize) {
+    if out.is_empty() {
+        return;
+    }
+    let (groups, single) = columns.as_chunks::<TOGETHER>();
+    for (group, columns) in groups.iter().enumerate() {
+        rows_of(columns, &mut out[group * TOGETHER..], stride);
+    }
+    let first = groups.len() * TOGETHER;
+    for (offset, column) in single.iter().enumerate() {
+        rows_of(&[*column], &mut out[first + offset..], stride);
+    }
+}
+
+/// Write `W` columns side by side: what lies together in memory is written together.
+fn rows_of<const W: usize, T: Copy>(columns: &[&[T]; W], out: &mut [T], stride: usize) {
+    let length = columns[0].len();
+    let columns = columns.map(|column| &column[..length]);
+    for (row, line) in (0..length).zip(out.chunks_mut(stride)) {
+        let Some(line) = line.first_chunk_mut::<W>() else { return };
+        for (value, column) in line.iter_mut().zip(&columns) {
+            *value = column[row];
+        }
     }
 }
 

@@ -4,11 +4,15 @@ use std::io::Cursor;
 
 use super::{damage, shared};
 use crate::load::limit::Unpacked;
+use crate::load::npy::{NpyHeader, check_claim};
 use crate::load::npz::Npz;
 use crate::load::*;
 
-fn npy(bytes: &[u8]) -> Result<NpyArray, LoadProblem> {
-    crate::load::npy::read(&mut &bytes[..], bytes.len() as u64)
+fn npy(mut bytes: &[u8]) -> Result<NpyArray, LoadProblem> {
+    let length = bytes.len() as u64;
+    let header = NpyHeader::read(&mut bytes)?;
+    check_claim(&header, length, "the file")?;
+    header.values(&mut bytes)
 }
 
 fn npz(bytes: Vec<u8>) -> Result<Vec<(String, NpyArray)>, LoadProblem> {
@@ -36,6 +40,37 @@ fn small_npz() -> Vec<u8> {
     npz.add("X", &[20, 3], &values).unwrap();
     npz.add("y", &[20], &(0..20).map(|i| i % 3).collect::<Vec<i32>>()).unwrap();
     npz.finish().unwrap()
+}
+
+#[test]
+fn small_numbers_are_widened_to_what_they_are() {
+    // More than one chunk, and a last one that is not full.
+    let n = 20_011;
+    for (descr, width, name) in [
+        ("|u1", 1, "uint8"),
+        ("|i1", 1, "int8"),
+        ("<u2", 2, "uint16"),
+        ("<i2", 2, "int16"),
+        (">u2", 2, "uint16"),
+        (">i2", 2, "int16"),
+        ("|b1", 1, "bool"),
+    ] {
+        for order in ["False", "True"] {
+            let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({n}, 2), }}");
+            let values: Vec<u8> = (0..n * 2 * width).map(|i| (i * 37 % 256) as u8).collect();
+            let file = with_header(1, &header, &values);
+            let table = load_bytes(file.clone(), Format::Npy, "t", &LoadOptions::default()).unwrap();
+            assert!(table.source.ends_with(name), "{descr}: {}", table.source);
+            let TableValues::F32(found) = table.values else { panic!("{descr}") };
+            let expected = npy(&file).unwrap().to_f64();
+            assert!(found.iter().map(|&x| f64::from(x)).eq(expected), "{descr} {order}");
+            // Every cut is noticed.
+            for cut in [1, values.len() / 2, values.len()] {
+                let short = file[..file.len() - cut].to_vec();
+                assert!(load_bytes(short, Format::Npy, "t", &LoadOptions::default()).is_err());
+            }
+        }
+    }
 }
 
 #[test]

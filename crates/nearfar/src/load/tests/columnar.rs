@@ -54,6 +54,43 @@ fn files(batch: &RecordBatch) -> [(Format, Vec<u8>); 4] {
     ]
 }
 
+/// Columns are turned into rows by groups and in passes: any number of them must end in its place, with the class
+/// anywhere between them and more rows than are decoded at a time.
+#[test]
+fn any_number_of_columns_keeps_its_order() {
+    let n = 2500;
+    for (n_features, class_at) in [(1, 0), (7, 3), (8, 8), (9, 0), (16, 16), (17, 5), (40, 16), (33, 33)] {
+        for single in [true, false] {
+            let value = |row: usize, feature: usize| (row * 64 + feature) as f32;
+            let mut columns: Vec<(String, ArrayRef)> = (0..n_features)
+                .map(|feature| {
+                    let values = (0..n).map(|row| value(row, feature));
+                    let column: ArrayRef = if single {
+                        Arc::new(values.collect::<Float32Array>())
+                    } else {
+                        Arc::new(values.map(f64::from).collect::<Float64Array>())
+                    };
+                    (format!("x{feature}"), column)
+                })
+                .collect();
+            let classes = StringArray::from_iter_values((0..n).map(|row| (row % 3).to_string()));
+            columns.insert(class_at, ("class".to_owned(), Arc::new(classes)));
+            let batch = RecordBatch::try_from_iter(columns).unwrap();
+            for (format, bytes) in files(&batch) {
+                let table = load_bytes(bytes, format, "t", &class()).unwrap();
+                assert_eq!((table.n_samples, table.n_features), (n, n_features));
+                let found: Vec<f64> = match &table.values {
+                    TableValues::F32(values) => values.iter().map(|&x| f64::from(x)).collect(),
+                    TableValues::F64(values) => values.to_vec(),
+                };
+                let expected =
+                    (0..n * n_features).map(|at| f64::from(value(at / n_features, at % n_features)));
+                assert!(found.into_iter().eq(expected), "{format} {n_features} {single}");
+            }
+        }
+    }
+}
+
 fn class() -> LoadOptions {
     LoadOptions { truth: Some(Truth::Column("class".to_owned())), ..LoadOptions::default() }
 }

@@ -1,5 +1,6 @@
 //! CSV, TSV and space-separated text, plain or gzipped.
 
+mod decimal;
 mod parse;
 mod record;
 mod sniff;

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::super::buffer::Buffer;
 use super::super::columns::Role;
 use super::super::error::{Column, LoadProblem, Place, shorten};
+use super::decimal::short_decimal;
 use super::record::{Delimiter, cell_end, read_record, skip_line};
 use super::sniff::number;
 
@@ -267,47 +268,10 @@ fn end_of_row(data: &[u8], rest: &[u8]) -> Option<usize> {
 fn quick_number<'a>(bytes: &'a [u8], rows: &mut Block) -> Option<&'a [u8]> {
     let (value, length) = match short_decimal(bytes) {
         Some(found) => found,
-        None => fast_float2::parse_partial::<f64, _>(bytes).ok()?,
+        None => fast_float2::parse_partial::<f64, _>(bytes).ok().filter(|(value, _)| value.is_finite())?,
     };
-    if !value.is_finite() {
-        return None;
-    }
     rows.push(value)?;
     Some(&bytes[length..])
-}
-
-/// A number such as -12.345678 and its length, where up to 15 digits make it exact: a whole number below 2⁵³ over a
-/// power of ten up to 10²² is rounded once. `None` for anything else, which other code reads.
-#[inline]
-fn short_decimal(bytes: &[u8]) -> Option<(f64, usize)> {
-    const POWERS: [f64; 16] =
-        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
-    let negative = bytes.first() == Some(&b'-');
-    let mut at = usize::from(negative);
-    let first = at;
-    let mut whole = 0_u64;
-    let digits = |at: &mut usize, whole: &mut u64| {
-        while let Some(digit) = bytes.get(*at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10)
-        {
-            *whole = whole.wrapping_mul(10).wrapping_add(u64::from(digit));
-            *at += 1;
-        }
-    };
-    digits(&mut at, &mut whole);
-    let before = at - first;
-    let mut behind = 0;
-    if bytes.get(at) == Some(&b'.') {
-        at += 1;
-        let start = at;
-        digits(&mut at, &mut whole);
-        behind = at - start;
-    }
-    let plain = !matches!(bytes.get(at), Some(byte) if byte.is_ascii_alphabetic());
-    if before == 0 || before + behind > 15 || !plain {
-        return None;
-    }
-    let value = whole as f64 / POWERS[behind];
-    Some((if negative { -value } else { value }, at))
 }
 
 /// A row cell by cell; an error says which cell and why.
@@ -365,36 +329,6 @@ impl Fault {
                 place.to_string(),
                 format!("{value:?} stands behind the last delimiter, where the first rows have nothing"),
             ),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::short_decimal;
-
-    #[test]
-    fn short_decimals_are_rounded_as_the_standard_library_does() {
-        let mut state = 1_u64;
-        for turn in 0..20_000 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let whole = (state >> 12) % 10_u64.pow(1 + turn % 15);
-            let sign = if state & 1 == 0 { "" } else { "-" };
-            let digits = whole.to_string();
-            let point = (state >> 3) as usize % digits.len() + 1;
-            let text = format!("{sign}{}.{}", &digits[..point], &digits[point..]);
-            for text in [text.as_str(), digits.as_str()] {
-                let (value, length) = short_decimal(text.as_bytes()).unwrap();
-                assert_eq!(
-                    (value.to_bits(), length),
-                    (text.parse::<f64>().unwrap().to_bits(), text.len()),
-                    "{text}"
-                );
-            }
-        }
-        assert_eq!(short_decimal(b"-0,").unwrap().0.to_bits(), (-0.0_f64).to_bits());
-        for other in ["", "-", ".5", "+1", "1e5", "1.5E3", "nan", "inf", "1234567890.123456", "12x"] {
-            assert!(short_decimal(other.as_bytes()).is_none(), "{other}");
         }
     }
 }
