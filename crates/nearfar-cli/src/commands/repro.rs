@@ -41,6 +41,9 @@ pub(crate) fn run(args: &ReproArgs) -> Outcome {
     let manifest = Manifest::open(&args.data)?;
     let manifest = chosen(manifest, args)?;
     interrupt::listen();
+    interrupt::set_last_words(Some(Box::new(|| {
+        say(format_args!("stopped; finished runs are stored, the same command goes on from there"));
+    })));
     interrupt::enter(interrupt::Phase::Running);
     let names: Vec<&str> = match args.study.as_str() {
         "all" => study::BUILT_IN.iter().map(|(name, _)| *name).chain(["figures"]).collect(),
