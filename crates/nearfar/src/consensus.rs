@@ -123,6 +123,9 @@ where
             members.extend(learnt?);
             let done = members.len() as u64;
             self.observer.notice(&Event::Progress { stage: Stage::Learn, done, total });
+            if self.observer.enough() {
+                break;
+            }
         }
         if members.iter().all(Member::collapsed) {
             let iteration = members[0].last_loop().iterations;
@@ -199,6 +202,7 @@ where
             (result.factor, result.near_weights, result.far_weights, graph) = learner.into_parts();
         }
         if result.last_loop().reason == StopReason::Cancelled {
+            self.observer.notice(&Event::Member { member, state: &result });
             return Err(Error::Cancelled { stage: Stage::Learn.name() });
         }
         result.dead_columns =
@@ -208,6 +212,7 @@ where
         {
             self.judge(&mut result, base, &mut graph)?;
         }
+        self.observer.notice(&Event::Member { member, state: &result });
         Ok(result)
     }
 
@@ -285,10 +290,14 @@ impl Observer for Quiet<'_> {
     fn cancelled(&self) -> bool {
         self.0.cancelled()
     }
+
+    fn enough(&self) -> bool {
+        self.0.enough()
+    }
 }
 
 /// Spectral clustering of a member's graph is part of learning.
-fn while_learning(error: Error) -> Error {
+pub(crate) fn while_learning(error: Error) -> Error {
     match error {
         Error::Cancelled { .. } => Error::Cancelled { stage: Stage::Learn.name() },
         other => other,

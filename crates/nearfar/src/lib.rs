@@ -45,7 +45,7 @@ pub mod spectral;
 
 pub use cluster::{fit, fit_observed};
 pub use error::{DataError, Error, ParamError, Result};
-pub use model::Model;
+pub use model::{Model, SavedModel};
 pub use neighbors::{Input, Metric, NeighborLists, Warning};
 pub use params::{Params, Preset};
 pub use plan::{Plan, Precision};

@@ -18,6 +18,7 @@ mod tests;
 
 use crate::error::{DataError, ParamError, Result};
 use crate::math::rng::Stream;
+use crate::observe::{Observer, Silent, Stage, go_on};
 use crate::samples::Samples;
 use kernel::{LANES, Nearness, Packed, Tiles};
 use rayon::prelude::*;
@@ -117,6 +118,21 @@ impl KMeansParams {
     /// When a parameter is out of range, the buffer does not hold n × d finite values, or there are fewer points
     /// than clusters.
     pub fn fit(&self, points: &[f64], n: usize, d: usize, seed: u64) -> Result<KMeans> {
+        self.fit_observed(points, n, d, seed, &Silent)
+    }
+
+    /// The same, watched.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and when the observer asks to stop.
+    pub fn fit_observed(
+        &self,
+        points: &[f64],
+        n: usize,
+        d: usize,
+        seed: u64,
+        observer: &dyn Observer,
+    ) -> Result<KMeans> {
         self.check()?;
         Samples::from_rows(points, n, d)?.check()?;
         let n_clusters = self.n_clusters;
@@ -129,8 +145,9 @@ impl KMeansParams {
         let pairs = if n <= MOST_PAIRED && n < looks { kernel::pairs(&tiles, points) } else { Vec::new() };
         let best = (0..self.restarts)
             .into_par_iter()
-            .map(|restart| Restart::new(self, points, &tiles, &pairs).run(seed, restart))
+            .map(|restart| Restart::new(self, points, &tiles, &pairs).run(seed, restart, observer))
             .reduce_with(|a, b| if (b.inertia, b.restart) < (a.inertia, a.restart) { b } else { a });
+        go_on(observer, Stage::Labels)?;
         // `restarts` is at least 1, so there is a best one.
         best.ok_or_else(|| ParamError::new("restarts", self.restarts, "1 or more").into())
     }
@@ -245,11 +262,12 @@ impl<'a> Restart<'a> {
         }
     }
 
-    fn run(mut self, seed: u64, restart: usize) -> KMeans {
+    /// Whoever asks to stop gets labels of some iteration, to be thrown away.
+    fn run(mut self, seed: u64, restart: usize, observer: &dyn Observer) -> KMeans {
         self.seed(&mut Stream::new(seed, restart as u64));
         let mut old = vec![u64::MAX; self.labels.len()];
         let mut iterations = 0;
-        while iterations < self.params.max_iter {
+        while iterations < self.params.max_iter && !observer.cancelled() {
             iterations += 1;
             self.assign(iterations == 1);
             if old == self.labels {

@@ -119,10 +119,11 @@ fn bounds_change_nothing() {
             let tiles = Tiles::new(&points, n, d);
             // Distances looked up and bounds in use, against neither.
             let pairs = kernel::pairs(&tiles, &points);
-            let bounded = Restart::new(&params, &points, &tiles, &pairs).run(seed, 0);
+            let bounded =
+                Restart::new(&params, &points, &tiles, &pairs).run(seed, 0, &crate::observe::Silent);
             let mut full = Restart::new(&params, &points, &tiles, &[]);
             full.bounds.used = false;
-            assert_eq!(bounded, full.run(seed, 0), "{n} {d} {k} {seed}");
+            assert_eq!(bounded, full.run(seed, 0, &crate::observe::Silent), "{n} {d} {k} {seed}");
         }
     }
 }
