@@ -76,6 +76,7 @@ fn start(arguments: Vec<std::ffi::OsString>, no_color: bool) -> Outcome {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Methods(args) => commands::methods::run(&args),
         Command::Plan(args) => commands::plan::run(&args),
+        Command::Predict(args) => commands::predict::run(*args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
     }

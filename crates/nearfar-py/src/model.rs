@@ -117,8 +117,15 @@ impl Model {
         self.0.similarity.as_ref().map(|graph| csr(py, graph))
     }
 
-    fn dissimilarity<'py>(&self, py: Python<'py>) -> Option<Csr<'py>> {
-        self.0.dissimilarity.as_ref().map(|graph| csr(py, graph))
+    /// D, made anew from the training samples where it was not kept.
+    fn dissimilarity<'py>(&self, py: Python<'py>, n_threads: usize) -> PyResult<Option<Csr<'py>>> {
+        let nobody = Callbacks { callback: None, progress: None, keeper: None };
+        let (graph, ended) =
+            watch::run(py, n_threads, &nobody, |watcher| self.0.dissimilarity_again(watcher))?;
+        if let Some(error) = ended {
+            return Err(error);
+        }
+        Ok(graph.map_err(|error| errors::of(&error))?.map(|graph| csr(py, &graph)))
     }
 
     fn affinity<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
@@ -141,7 +148,7 @@ fn csr<'py>(py: Python<'py>, graph: &SparseRows) -> Csr<'py> {
 
 /// Fit. Gives the model (or `None`) and the exception that ended the run early (or `None`): both where a cancelled run left something.
 #[pyfunction]
-#[pyo3(signature = (x, kind, settings, *, feature_names=None, graphs=true, affinity=false, callback=None, progress=None))]
+#[pyo3(signature = (x, kind, settings, *, feature_names=None, dissimilarity=false, affinity=false, callback=None, progress=None))]
 #[allow(clippy::too_many_arguments, reason = "keywords on the Python side")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -149,7 +156,7 @@ pub(crate) fn fit(
     kind: &str,
     settings: &Bound<'_, PyDict>,
     feature_names: Option<Vec<String>>,
-    graphs: bool,
+    dissimilarity: bool,
     affinity: bool,
     callback: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
@@ -158,7 +165,7 @@ pub(crate) fn fit(
     let data = Data::of(x, kind)?;
     let input = data.input()?;
     let keeper = Keeper::default();
-    let options = SaveOptions { graphs, affinity, feature_names, ..SaveOptions::default() };
+    let options = SaveOptions { similarity: true, dissimilarity, affinity, feature_names, ..SaveOptions::default() };
     let callbacks =
         Callbacks { callback: callback.as_ref(), progress: progress.as_ref(), keeper: Some(&keeper) };
     let (fitted, ended) = watch::run(py, threads, &callbacks, |watcher| {
@@ -179,6 +186,6 @@ pub(crate) fn fit(
 /// What a cancelled run left.
 fn left_over(keeper: Keeper, params: &Params, input: &Input<'_>, options: SaveOptions) -> Option<Model> {
     let model = keeper.into_model(params)?;
-    let options = SaveOptions { graphs: false, affinity: false, partial: true, ..options };
+    let options = SaveOptions { partial: true, ..options };
     Some(Model(SavedModel::new(&model, input, &options)))
 }

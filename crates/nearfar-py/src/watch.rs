@@ -160,7 +160,7 @@ fn listen(messages: &Receiver<Message>, wishes: &Wishes, callbacks: &Callbacks<'
                 let _ = answer.send(enough);
                 py.check_signals()
             }),
-            Err(RecvTimeoutError::Timeout) => Python::attach(Python::check_signals),
+            Err(RecvTimeoutError::Timeout) => Python::attach(signals),
             Err(RecvTimeoutError::Disconnected) => return ended,
         };
         if let Err(error) = happened {
@@ -168,6 +168,10 @@ fn listen(messages: &Receiver<Message>, wishes: &Wishes, callbacks: &Callbacks<'
             ended.get_or_insert(error);
         }
     }
+}
+
+fn signals(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()
 }
 
 fn ask(py: Python<'_>, callbacks: &Callbacks<'_>, note: Note) -> PyResult<bool> {

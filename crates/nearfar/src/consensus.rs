@@ -121,7 +121,7 @@ where
             let learnt: Result<Vec<Member>> =
                 batch.par_iter().map(|&member| self.learn_one(member)).collect();
             members.extend(learnt?);
-            let done = members.len() as u64;
+            let done = batch.len() as u64;
             self.observer.notice(&Event::Progress { stage: Stage::Learn, done, total });
             if self.observer.enough() {
                 break;

@@ -51,11 +51,11 @@ pub enum Event<'a> {
         /// Which one.
         stage: Stage,
     },
-    /// `done` of `total` units of a stage are finished (rows, members).
+    /// `done` more of `total` units of a stage are finished (rows, members).
     Progress {
         /// Which stage.
         stage: Stage,
-        /// Units finished.
+        /// Units finished since the last such event.
         done: u64,
         /// Units in all.
         total: u64,

@@ -20,7 +20,8 @@ fn saved(options: &SaveOptions) -> SavedModel {
 
 fn everything() -> SaveOptions {
     SaveOptions {
-        graphs: true,
+        similarity: true,
+        dissimilarity: true,
         affinity: true,
         feature_names: Some(["a", "b", "c"].map(str::to_owned).to_vec()),
         scaling: Scaling::Columns { origin: vec![0.0; 3], unit: vec![1.0; 3] },
@@ -183,6 +184,13 @@ fn another_version_or_file_is_refused_by_name() {
     assert!(matches!(kind(b"\x80\x04\x95cos\nsystem\n(S'true'\ntR."), ModelFileError::Foreign { .. }));
     let missing = SavedModel::load(std::path::Path::new("nowhere/x.nearfar")).unwrap_err().to_string();
     assert!(missing.contains("nowhere/x.nearfar: the model cannot be read"), "{missing}");
+}
+
+#[test]
+fn the_dissimilarity_can_be_made_again() {
+    let (kept, lean) = (saved(&everything()), saved(&SaveOptions::default()));
+    assert!(lean.dissimilarity.is_none());
+    assert_eq!(lean.dissimilarity_again(&Silent).unwrap(), kept.dissimilarity);
 }
 
 #[test]

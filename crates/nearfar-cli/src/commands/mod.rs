@@ -9,4 +9,5 @@ pub(crate) mod man;
 pub(crate) mod methods;
 mod picture;
 pub(crate) mod plan;
+pub(crate) mod predict;
 pub(crate) mod score;

@@ -56,7 +56,7 @@ impl Watch {
                         bar.set_style(counting());
                         bar.set_length(*total);
                     }
-                    bar.set_position(*done);
+                    bar.inc(*done);
                 }
             }
             Event::Iteration { member, row } => {

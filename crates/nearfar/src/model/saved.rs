@@ -16,8 +16,11 @@ use crate::error::Result;
 use crate::learn::trace::TraceRow;
 use crate::math::kernel::normalize;
 use crate::neighbors::{Input, Metric};
+use crate::observe::Observer;
+use crate::params::Params;
+use crate::prepared::{Prepared, with_slices};
 use crate::samples::{Samples, Values};
-use crate::slices::SparseRows;
+use crate::slices::{Slices, SparseRows};
 
 /// The format's name, in every file.
 const FORMAT: &str = "nearfar-model";
@@ -201,8 +204,10 @@ pub struct About {
 /// What to keep besides what predicting needs.
 #[derive(Clone, Debug, Default)]
 pub struct SaveOptions {
-    /// The learnt graphs S and D.
-    pub graphs: bool,
+    /// The learnt similarity S: a few entries per sample.
+    pub similarity: bool,
+    /// The learnt dissimilarity D, which may be nearly full: n × n.
+    pub dissimilarity: bool,
     /// Z, n × n.
     pub affinity: bool,
     /// Names of the features.
@@ -296,7 +301,7 @@ impl SavedModel {
             params: serde_json::to_value(&model.params).unwrap_or_default(),
             members: members_without_traces(model),
         };
-        let graph = |graph: SparseRows| (options.graphs && !graph.columns.is_empty()).then_some(graph);
+        let graph = |graph: SparseRows| (!graph.columns.is_empty()).then_some(graph);
         Self {
             about,
             labels: model.labels.iter().map(|label| *label as u32).collect(),
@@ -309,13 +314,33 @@ impl SavedModel {
             eigenvalues: model.eigenvalues.clone(),
             sigma: model.sigma.clone(),
             trace: trace_of(model),
-            similarity: if options.graphs { graph(model.similarity()) } else { None },
-            dissimilarity: if options.graphs { graph(model.dissimilarity()) } else { None },
+            similarity: if options.similarity { graph(model.similarity()) } else { None },
+            dissimilarity: if options.dissimilarity { graph(model.dissimilarity()) } else { None },
             affinity: if options.affinity { model.augmented() } else { None },
             training: training_of(input),
             scaling: options.scaling.clone(),
             fingerprints: fingerprints_of(input),
         }
+    }
+
+    /// D: as it was kept, or else made anew from the training samples. `None` for methods without D, and where the model was learnt from pairs that
+    /// are not kept.
+    ///
+    /// # Errors
+    /// When memory does not suffice, or the observer asks to stop.
+    pub fn dissimilarity_again(&self, observer: &dyn Observer) -> Result<Option<SparseRows>> {
+        if self.dissimilarity.is_some() || self.far_weights.is_empty() {
+            return Ok(self.dissimilarity.clone());
+        }
+        let (n, m) = (self.about.n_samples, self.about.n_features);
+        let samples = match &self.training {
+            Training::Nothing => return Ok(None),
+            Training::Single(x) => Samples::from_rows(x, n, m)?,
+            Training::Double(x) => Samples::from_rows(x, n, m)?,
+        };
+        let input = Input::Samples(samples, self.metric());
+        let prepared = Prepared::new(&input, &Params::new(self.about.n_clusters).starts(1), observer)?;
+        Ok(Some(with_slices!(&*prepared.pairs, slices => slices.edges(&self.far_weights))))
     }
 
     /// The metric of the samples.
