@@ -109,6 +109,8 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         )
         if pairwise and X.shape[0] != X.shape[1]:
             raise ValueError(f"precomputed {kind} must be a square matrix, but X has shape {X.shape}")
+        if pairwise:
+            _convert.check_not_negative(X, kind)
         if X.shape[0] < (self.n_clusters if isinstance(self.n_clusters, numbers.Integral) else 0):
             raise ValueError(
                 f"n_samples={X.shape[0]} is too few for n_clusters={self.n_clusters}; ask for at most {X.shape[0]}"
@@ -319,8 +321,6 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        affinities = getattr(self, "affinity", None) == "precomputed"
-        tags.input_tags.pairwise = affinities or self.metric == "precomputed"
-        tags.input_tags.sparse = tags.input_tags.pairwise
-        tags.input_tags.positive_only = affinities
+        pairwise = "precomputed" in (self.metric, getattr(self, "affinity", None))
+        tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.positive_only = pairwise
         return tags

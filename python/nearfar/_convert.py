@@ -21,6 +21,24 @@ def from_arrow(X: Any) -> Any:
     return pyarrow.table(X)
 
 
+def check_not_negative(X: Any, kind: str) -> None:
+    """Distances and affinities are 0 or more; the first that is not is named, in scikit-learn's words."""
+    values = X.data if sparse.issparse(X) else X
+    if values.size == 0 or values.min() >= 0:
+        return
+    rows = X.tocoo() if sparse.issparse(X) else None
+    if rows is None:
+        row, column = np.argwhere(X < 0)[0]
+        value = X[row, column]
+    else:
+        at = np.flatnonzero(rows.data < 0)[0]
+        row, column, value = rows.row[at], rows.col[at], rows.data[at]
+    raise ValueError(
+        f"Negative values in data: precomputed {kind}, row {row}, column {column} is {value}; "
+        "every value must be 0 or more"
+    )
+
+
 def from_sparse(X: Any, kind: str) -> tuple[Any, str]:
     """A precomputed sparse matrix: affinities become dense, distances lists of neighbours."""
     if kind == "affinities":

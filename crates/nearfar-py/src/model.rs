@@ -165,7 +165,8 @@ pub(crate) fn fit(
     let data = Data::of(x, kind)?;
     let input = data.input()?;
     let keeper = Keeper::default();
-    let options = SaveOptions { similarity: true, dissimilarity, affinity, feature_names, ..SaveOptions::default() };
+    let options =
+        SaveOptions { similarity: true, dissimilarity, affinity, feature_names, ..SaveOptions::default() };
     let callbacks =
         Callbacks { callback: callback.as_ref(), progress: progress.as_ref(), keeper: Some(&keeper) };
     let (fitted, ended) = watch::run(py, threads, &callbacks, |watcher| {
