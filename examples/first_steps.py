@@ -4,6 +4,7 @@ python examples/first_steps.py [folder for the pictures]
 """
 
 import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib
@@ -44,5 +45,7 @@ nearfar.plot.embedding(model, labels=y_train, components=(1, 2), ax=axes[1, 1])
 figure.savefig(folder / "python-first-steps.png", dpi=80)
 
 # The file also works with `nearfar predict`.
-model.save(folder / "digits.nearfar")
-assert (nearfar.load(folder / "digits.nearfar").predict(X_new) == model.predict(X_new)).all()
+with tempfile.TemporaryDirectory() as place:
+    file = Path(place, "digits.nearfar")
+    model.save(file)
+    assert (nearfar.load(file).predict(X_new) == model.predict(X_new)).all()

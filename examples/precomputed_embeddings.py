@@ -24,7 +24,7 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
 # Stand-ins for embeddings of a network: directions in 20 dimensions, in single precision, which is read in place.
 X, y = load_digits(return_X_y=True)
-X, y = X[:900], y[:900]
+X, y = X[:500], y[:500]
 embeddings = PCA(20, random_state=0).fit_transform(X).astype(np.float32)
 directions = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
 

@@ -245,8 +245,11 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
 
     def _seed(self) -> int:
         # A number is the seed itself, so that the program gives the same labels for `--seed`.
-        if isinstance(self.random_state, numbers.Integral) and 0 <= self.random_state < 2**63:
-            return int(self.random_state)
+        if isinstance(self.random_state, numbers.Integral):
+            seed = int(self.random_state)
+            if not 0 <= seed < 2**63:
+                raise ValueError(f"random_state = {seed} is not allowed: it must be 0 to 2**63 - 1")
+            return seed
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _n_threads(self) -> int:
@@ -281,7 +284,8 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         self.seed_ = about["params"]["seed"]
         self.members_ = about["members"]
         self.timings_ = dict(about["timings"])
-        self.warnings_ = [text for _, text in about["warnings"]]
+        # Flags of the program are keywords here.
+        self.warnings_ = [text.replace("--reseed", "reseed=True") for _, text in about["warnings"]]
         n = about["n_samples"]
         graph = model.similarity()
         if graph is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
+
+_Class = TypeVar("_Class", bound=type)
 
 _PARTS = {
     "graph": """
@@ -96,7 +98,7 @@ sigma_ : ndarray of shape (n_samples,)
 }
 
 
-def documented(cls: Any) -> Any:
+def documented(cls: _Class) -> _Class:
     """Fill the shared paragraphs into the documentation of a class."""
     if cls.__doc__:  # not with python -OO
         for name, part in _PARTS.items():

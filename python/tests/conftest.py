@@ -1,5 +1,10 @@
 """What the tests share."""
 
+import os
+
+# Before SciPy is imported: lets scikit-learn check array API input too.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 import matplotlib
 import pytest
 

@@ -192,7 +192,7 @@ BAD = [
     ({"metric": "precomputed"}, ValueError, "square matrix"),
     ({"n_jobs": 0}, ValueError, "n_jobs = 0 is not allowed"),
     ({"n_jobs": 5000}, ValueError, "n_jobs = 5000 is not allowed: it must be 1 to 1024"),
-    ({"random_state": -1}, ValueError, "-1"),
+    ({"random_state": -1}, ValueError, "random_state = -1 is not allowed: it must be 0 to"),
     ({"callback": 3}, TypeError, "callback = 3 is not allowed"),
     ({"memory_limit": 1000}, MemoryError, "memory_limit"),
 ]
@@ -270,6 +270,6 @@ def test_datasets():
 
 def test_methods_are_explained():
     assert dict(nearfar.methods())["kmeans"].startswith("k-means")
-    assert nearfar.about_method("lsdg").startswith("#")
+    assert nearfar.about_method("lsdg").startswith("LSDG")
     with pytest.raises(ValueError, match='name = "lsgd"'):
         nearfar.about_method("lsgd")
