@@ -8,7 +8,7 @@ import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import joblib
 import numpy as np
@@ -20,6 +20,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _convert, _nearfar
 from ._progress import Bar
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: Called after every iteration with its row of the trace; a true answer stops the run.
 Callback = Callable[[dict[str, float]], bool | None]
@@ -74,7 +77,26 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
     callback: Callback | None
     memory_limit: int | None
 
-    def fit(self, X: Any, y: Any = None) -> BaseClusterer:
+    # Set by fit.
+    labels_: np.ndarray
+    membership_: np.ndarray
+    factor_: np.ndarray
+    similarity_: sparse.csr_matrix
+    sigma_: np.ndarray
+    trace_: dict[str, np.ndarray]
+    members_: list[dict[str, Any]]
+    timings_: dict[str, float]
+    warnings_: list[str]
+    n_iter_: int
+    stop_reason_: str
+    complete_: bool
+    objective_: float
+    agreement_: float
+    seed_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the clusters.
 
         Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 from scipy import sparse
 
 from ._base import BaseClusterer, Callback
@@ -95,6 +96,12 @@ class NearFar(BaseClusterer):
         "prune": "prune",
         "precision": "precision",
     }
+
+    near_weights_: np.ndarray
+    far_weights_: np.ndarray
+    affinity_matrix_: np.ndarray
+    embedding_: np.ndarray
+    eigenvalues_: np.ndarray
 
     def __init__(
         self,
@@ -677,7 +684,7 @@ class S3NMF(BaseClusterer):
 
     Notes
     -----
-    References: Jia, Liu, Hou and Kwong, *Self-supervised symmetric nonnegative matrix factorization* (2022).
+    References: Jia, Liu, Hou, Kwong and Zhang, *Self-supervised symmetric nonnegative matrix factorization* (2022).
 
     Examples
     --------
@@ -913,7 +920,7 @@ class CGSymNMF(BaseClusterer):
 
     Notes
     -----
-    References: Jia, Hou and Kwong (2020).
+    References: Jia, Liu, Hou and Kwong, *Clustering-aware graph construction: a joint learning perspective* (2020).
 
     Examples
     --------
@@ -994,7 +1001,8 @@ class RBSMF(BaseClusterer):
 
     Notes
     -----
-    References: Wang, He, Jiang and Nie, *Robust bi-stochastic graph regularized matrix factorization* (2022).
+    References: Wang, He, Jiang and Li, *Robust bi-stochastic graph regularized matrix factorization for data
+    clustering* (2022).
 
     Examples
     --------
@@ -1068,7 +1076,7 @@ class NMFAN(BaseClusterer):
 
     Notes
     -----
-    References: Huang, Xu and Lv, *Adaptive local structure learning for document co-clustering* (2017).
+    References: Huang, Xu et al., NMF with adaptive neighbours (2017).
 
     Examples
     --------

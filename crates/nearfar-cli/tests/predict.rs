@@ -24,7 +24,8 @@ fn training_points_get_their_labels_back() {
     for extra in [
         &[][..],
         &["--scale", "standard"],
-        &["--scale", "unit", "--metric", "cosine"],
+        &["--scale", "standard", "--metric", "cosine"],
+        &["--scale", "unit"],
         &["--method", "kmeans"],
     ] {
         let here = with_model("predict_training", extra);

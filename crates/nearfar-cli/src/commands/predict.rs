@@ -1,10 +1,10 @@
 //! `nearfar predict`: new points into the clusters of a saved model.
 
-use nearfar::SavedModel;
 use nearfar::labels::score::score;
-use nearfar::load::{LoadOptions, load};
+use nearfar::load::{LoadOptions, Table, load};
 use nearfar::model::{About, InputKind as Learnt};
 use nearfar::observe::Silent;
+use nearfar::{Samples, SavedModel};
 
 use crate::exit::{Failure, Outcome};
 use crate::flags::{InputArgs, InputKind, PredictArgs};
@@ -20,7 +20,12 @@ pub(crate) fn run(args: PredictArgs) -> Outcome {
     }
     let model = SavedModel::load(&args.model)?;
     let data = read(args.input, &model.about)?;
-    let labels = model.predict(&data.table.samples(), &Silent)?;
+    let ordered = in_order(&data.table, &model.about);
+    let samples = match &ordered {
+        Some(values) => Samples::from_rows(values, data.table.n_samples, data.table.n_features)?,
+        None => data.table.samples(),
+    };
+    let labels = model.predict(&samples, &Silent)?;
     let ids = data.table.ids.as_deref();
     if !args.quiet {
         say(format_args!(
@@ -80,4 +85,17 @@ fn read(mut input: InputArgs, about: &About) -> Outcome<Data> {
         }
     }
     Data::read(&input)
+}
+
+/// The values with their columns in the order of the model's features, where the file names them all in another order.
+fn in_order(table: &Table, about: &About) -> Option<Vec<f64>> {
+    let (found, wanted) = (table.column_names.as_ref()?, about.feature_names.as_ref()?);
+    if found == wanted || found.len() != wanted.len() {
+        return None;
+    }
+    let places: Option<Vec<usize>> =
+        wanted.iter().map(|name| found.iter().position(|other| other == name)).collect();
+    let (places, samples) = (places?, table.samples());
+    let row = |i: usize| places.iter().map(move |j| (i, *j));
+    Some((0..table.n_samples).flat_map(row).map(|(i, j)| samples.get(i, j)).collect())
 }

@@ -203,6 +203,7 @@ pub struct About {
 
 /// What to keep besides what predicting needs.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "things to keep or not, each on its own")]
 pub struct SaveOptions {
     /// The learnt similarity S: a few entries per sample.
     pub similarity: bool,
