@@ -37,13 +37,12 @@ fn training_points_get_their_labels_back() {
 #[test]
 fn columns_are_found_by_name() {
     let here = with_model("predict_names", &[]);
-    let moved: String = read(&here.join("data.csv"))
-        .lines()
-        .map(|line| {
-            let cells: Vec<&str> = line.split(',').collect();
-            format!("{},{},{},{}\n", cells[3], cells[2], cells[0], cells[1])
-        })
-        .collect();
+    let data = read(&here.join("data.csv"));
+    let moved = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        [cells[3], cells[2], cells[0], cells[1]].join(",") + "\n"
+    };
+    let moved = data.lines().map(moved).collect::<String>();
     std::fs::write(here.join("moved.csv"), moved).unwrap();
     let output = nearfar(&here, &["predict", "m.nearfar", "moved.csv", "--truth", "class", "-o", "new.txt"]);
     assert!(output.status.success(), "{}", stderr(&output));
