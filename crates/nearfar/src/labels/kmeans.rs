@@ -145,6 +145,7 @@ impl KMeansParams {
         let pairs = if n <= MOST_PAIRED && n < looks { kernel::pairs(&tiles, points) } else { Vec::new() };
         let best = (0..self.restarts)
             .into_par_iter()
+            .filter(|_| !observer.cancelled()) // seeding alone can take a while
             .map(|restart| Restart::new(self, points, &tiles, &pairs).run(seed, restart, observer))
             .reduce_with(|a, b| if (b.inertia, b.restart) < (a.inertia, a.restart) { b } else { a });
         go_on(observer, Stage::Labels)?;

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
@@ -261,6 +262,7 @@ impl SavedModel {
     /// Take what is worth keeping of a model, and the samples it was learnt from.
     #[must_use]
     pub fn new(model: &Model, input: &Input<'_>, options: &SaveOptions) -> Self {
+        let clock = Instant::now();
         let best = model.best_member();
         let factor = best.map(|member| &member.factor);
         let learned = best.map(crate::consensus::Member::last_loop);
@@ -303,7 +305,7 @@ impl SavedModel {
             members: members_without_traces(model),
         };
         let graph = |graph: SparseRows| (!graph.columns.is_empty()).then_some(graph);
-        Self {
+        let mut saved = Self {
             about,
             labels: model.labels.iter().map(|label| *label as u32).collect(),
             membership: model.membership.clone(),
@@ -321,7 +323,10 @@ impl SavedModel {
             training: training_of(input),
             scaling: options.scaling.clone(),
             fingerprints: fingerprints_of(input),
-        }
+        };
+        // Making the graphs takes as long as a stage of the run.
+        saved.about.timings.push(("graphs".to_owned(), clock.elapsed().as_secs_f64()));
+        saved
     }
 
     /// D: as it was kept, or else made anew from the training samples. `None` for methods without D, and where the model was learnt from pairs that

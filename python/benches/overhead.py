@@ -1,6 +1,6 @@
 """What the Python layer costs at n = 2000: the whole call of fit against the seconds the engine counts itself.
 
-python python/bench_overhead.py [repeats]
+python python/benches/overhead.py [repeats]
 """
 
 import statistics
