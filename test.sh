@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every check of the project: format, lints, documentation, tests. Needs Rust with rustfmt and clippy; fetches crates only.
+# Every check of the project: format, lints, documentation, tests, and the Python package in a clean environment.
+# Needs Rust with rustfmt and clippy, and Python 3.10 or later; fetches crates and Python packages.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -18,4 +19,5 @@ step cargo fmt --all --check
 step cargo clippy --workspace --all-targets --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps --locked --quiet
 step cargo test --workspace --locked --no-fail-fast
+step python/test.sh
 echo "all checks passed"

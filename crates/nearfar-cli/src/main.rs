@@ -78,6 +78,7 @@ fn start(arguments: Vec<std::ffi::OsString>, no_color: bool) -> Outcome {
         Command::Repro(args) => commands::repro::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Plan(args) => commands::plan::run(&args),
+        Command::Predict(args) => commands::predict::run(*args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
     }

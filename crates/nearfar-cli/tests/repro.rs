@@ -45,7 +45,7 @@ fn numbers(folder: &Path, out: &str) -> Vec<String> {
     let at = text.lines().next().unwrap().split(',').position(|name| name == "seconds").unwrap();
     // Names here hold no commas but the choice "…, no labels used", which is quoted: its comma shifts every line alike.
     let without = |line: &str| {
-        let shift = line.matches("\"").count() / 2;
+        let shift = line.matches('"').count() / 2;
         let fields: Vec<&str> = line.split(',').collect();
         fields
             .iter()
@@ -105,7 +105,7 @@ fn labels_made_elsewhere_stand_in_the_same_table() {
     let folder = folder("repro-labels");
     data(&folder);
     for seed in 0..2 {
-        let labels: String = (0..40).map(|i| format!("{}\n", (i + seed) % 2)).collect();
+        let labels: String = (0..40).map(|i| if (i + seed) % 2 == 0 { "0\n" } else { "1\n" }).collect();
         std::fs::write(folder.join(format!("moons-{seed}.txt")), labels).unwrap();
     }
     let study = "title = \"t\"\nstarts = 2\ndatasets = [\"moons\"]\n[[row]]\nname = \"mine\"\nlabels = \"{dataset}-{seed}.txt\"\n\

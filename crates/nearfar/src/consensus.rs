@@ -129,8 +129,11 @@ where
             let learnt: Result<Vec<Member>> =
                 batch.par_iter().map(|&member| self.learn_one(member)).collect();
             members.extend(learnt?);
-            let done = members.len() as u64;
+            let done = batch.len() as u64;
             self.observer.notice(&Event::Progress { stage: Stage::Learn, done, total });
+            if self.observer.enough() {
+                break;
+            }
         }
         if members.iter().all(Member::collapsed) {
             let iteration = members[0].last_loop().iterations;
@@ -219,6 +222,7 @@ where
             (result.factor, result.near_weights, result.far_weights, graph) = learner.into_parts();
         }
         if result.last_loop().reason == StopReason::Cancelled {
+            self.observer.notice(&Event::Member { member, state: &result });
             return Err(Error::Cancelled { stage: Stage::Learn.name() });
         }
         result.dead_columns =
@@ -228,6 +232,7 @@ where
         {
             self.judge(&mut result, base, &mut graph)?;
         }
+        self.observer.notice(&Event::Member { member, state: &result });
         Ok(result)
     }
 
@@ -315,10 +320,14 @@ impl Observer for Quiet<'_> {
     fn cancelled(&self) -> bool {
         self.0.cancelled()
     }
+
+    fn enough(&self) -> bool {
+        self.0.enough()
+    }
 }
 
 /// Spectral clustering of a member's graph is part of learning.
-fn while_learning(error: Error) -> Error {
+pub(crate) fn while_learning(error: Error) -> Error {
     match error {
         Error::Cancelled { .. } => Error::Cancelled { stage: Stage::Learn.name() },
         other => other,

@@ -2,6 +2,7 @@
 //! what is allowed and what to try.
 
 use crate::load::LoadError;
+use crate::model::ModelFileError;
 
 /// Result of anything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -13,6 +14,9 @@ pub enum Error {
     /// A file could not be read as what it claims to be.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// A model file could not be read or written.
+    #[error(transparent)]
+    ModelFile(#[from] ModelFileError),
     /// A parameter is out of its range.
     #[error(transparent)]
     Param(#[from] ParamError),
@@ -150,6 +154,18 @@ pub enum DataError {
         value: f64,
         /// The rule it breaks and what to do.
         rule: String,
+    },
+    /// New points that do not fit the model.
+    #[error("the new points have {found} {unit}, but the model expects {expected}: {hint}")]
+    WrongWidth {
+        /// Columns found.
+        found: usize,
+        /// Columns the model expects.
+        expected: usize,
+        /// `features`, or `columns` of a pairwise matrix.
+        unit: &'static str,
+        /// What the columns stand for.
+        hint: &'static str,
     },
     /// More clusters than samples.
     #[error(

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::consensus::{MEMBER_STREAM, Member, row_argmax};
+use crate::consensus::{MEMBER_STREAM, Member, row_argmax, while_learning};
 use crate::error::{DataError, ParamError, Result};
 use crate::graph::SparseGraph;
 use crate::labels::canonical::renumber;
 use crate::labels::kmeans::KMeansParams;
 use crate::learn::family::{Fitted, Labeling, Rows, Task};
 use crate::learn::lsdg::objective::{Coefficients, Objective};
-use crate::learn::{self, MethodParams, Needs, start};
+use crate::learn::{self, MethodParams, Needs, StopReason, start};
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::model::{Model, Source};
@@ -124,11 +124,15 @@ impl Prepared {
         let total = params.starts as u64;
         (0..params.starts)
             .into_par_iter()
+            // Whoever has enough still gets one start.
+            .filter(|member| *member == 0 || !observer.enough())
             .map(|member| {
                 let fitted = learn_one(params.method, self.task(params, member, observer))?;
-                let member = self.finish(params, fitted, observer)?;
+                let state = self.finish(params, fitted, observer)?;
+                observer.notice(&Event::Member { member, state: &state });
+                Task::unless_cancelled(&state.started)?;
                 observer.notice(&Event::Progress { stage: Stage::Learn, done: 1, total });
-                Ok(member)
+                Ok(state)
             })
             .collect()
     }
@@ -152,9 +156,10 @@ impl Prepared {
 
     fn finish(&self, params: &Params, fitted: Fitted, observer: &dyn Observer) -> Result<Member> {
         let Fitted { learned, factor, objective, labeling } = fitted;
-        Task::unless_cancelled(&learned)?;
         let mut votes = Vec::new();
         let labels = match labeling {
+            // Nobody waits for k-means once the run is cancelled.
+            Labeling::KMeans if learned.reason == StopReason::Cancelled => row_argmax(&factor),
             Labeling::Largest => row_argmax(&factor),
             Labeling::Voted(all) => {
                 votes = all;
@@ -166,7 +171,8 @@ impl Prepared {
                 let rows = crate::graph::to_rows(factor.values(), n, r);
                 KMeansParams::new(params.n_clusters)
                     .restarts(params.kmeans_restarts)
-                    .fit_observed((&rows, n, r), params.seed, Stage::Learn, observer)?
+                    .fit_observed(&rows, n, r, params.seed, observer)
+                    .map_err(while_learning)?
                     .labels
             }
         };
@@ -205,7 +211,7 @@ impl Prepared {
 
 impl Model {
     /// Labels of the best start; a row's membership is its share in every column of V that stands for a cluster.
-    fn label_by_member(&mut self) {
+    pub(crate) fn label_by_member(&mut self) {
         let member = &self.members[self.best];
         let raw = member.labels.as_deref().unwrap_or_default();
         let r = self.params.n_clusters;

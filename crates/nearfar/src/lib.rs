@@ -49,7 +49,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub use cluster::{fit, fit_observed};
 pub use error::{DataError, Error, ParamError, Result};
-pub use model::Model;
+pub use model::{Model, SavedModel};
 pub use neighbors::{Input, Metric, NeighborLists, Warning};
 pub use params::{Params, Preset};
 pub use plan::{Plan, Precision};

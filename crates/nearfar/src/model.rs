@@ -1,5 +1,14 @@
 //! The fitted thing: labels, and everything they were made of.
 
+mod partial;
+mod predict;
+mod saved;
+
+pub use partial::Keeper;
+pub use saved::{
+    About, InputKind, ModelFileError, SaveOptions, SavedModel, Scaling, TRACE_COLUMNS, Training,
+};
+
 use std::sync::Arc;
 
 use crate::consensus::Member;

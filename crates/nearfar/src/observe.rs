@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::consensus::Member;
 use crate::error::{Error, Result};
 use crate::learn::trace::TraceRow;
 
@@ -50,11 +51,11 @@ pub enum Event<'a> {
         /// Which one.
         stage: Stage,
     },
-    /// `done` of `total` units of a stage are finished (rows, members).
+    /// `done` more of `total` units of a stage are finished (rows, members).
     Progress {
         /// Which stage.
         stage: Stage,
-        /// Units finished.
+        /// Units finished since the last such event.
         done: u64,
         /// Units in all.
         total: u64,
@@ -65,6 +66,13 @@ pub enum Event<'a> {
         member: usize,
         /// What it recorded.
         row: &'a TraceRow,
+    },
+    /// A start ended, or was stopped in the middle: the state of its last whole iteration.
+    Member {
+        /// Which member of the consensus, from 0.
+        member: usize,
+        /// What it learnt.
+        state: &'a Member,
     },
     /// A stage ended.
     Finished {
@@ -82,6 +90,12 @@ pub trait Observer: Sync {
 
     /// Whether the run should stop; asked often, so answer fast.
     fn cancelled(&self) -> bool {
+        false
+    }
+
+    /// Whether enough is learnt: starts end where they stand, no further ones begin, and the labels are made of what there is.
+    /// Asked once per iteration.
+    fn enough(&self) -> bool {
         false
     }
 }

@@ -129,6 +129,11 @@ impl<'a> Samples<'a> {
         self.n_features
     }
 
+    /// The buffer, with its type.
+    pub fn values(&self) -> Values<'a> {
+        self.values
+    }
+
     /// One value, widened to f64.
     ///
     /// # Panics

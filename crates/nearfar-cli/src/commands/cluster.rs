@@ -3,7 +3,8 @@
 use std::sync::PoisonError;
 use std::time::Instant;
 
-use nearfar::{Error, Model, Params, Plan};
+use nearfar::model::SaveOptions;
+use nearfar::{Error, Model, Params, Plan, SavedModel};
 
 use super::plan::{print_plan, print_plan_json};
 use crate::exit::{Exit, Failure, Outcome};
@@ -70,6 +71,12 @@ fn check_outputs(args: &ClusterArgs) -> Outcome {
             return Err(Failure::wrong("-o and --export-graph name one file; choose two names"));
         }
     }
+    if let Some(path) = &output.save_model {
+        check_file(path, input)?;
+        if output.output.as_ref() == Some(path) {
+            return Err(Failure::wrong("-o and --save-model name one file; choose two names"));
+        }
+    }
     output.out_dir.as_deref().map_or(Ok(()), check_folder)
 }
 
@@ -116,6 +123,15 @@ fn write(args: &ClusterArgs, data: &Data, model: &Model, summary: &mut Summary, 
     let (output, ids) = (&args.output, data.table.ids.as_deref());
     for (kind, path) in output.graphs() {
         export_graph(model, kind, &path)?;
+    }
+    if let Some(path) = &output.save_model {
+        let options = SaveOptions {
+            similarity: true,
+            feature_names: data.table.column_names.clone(),
+            scaling: data.scaling.clone(),
+            ..SaveOptions::default()
+        };
+        SavedModel::new(model, &data.input()?, &options).save(path)?;
     }
     if let Some(path) = &output.out_dir {
         Folder::new(path).save(model, ids, summary, settings)?;

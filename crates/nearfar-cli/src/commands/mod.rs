@@ -10,5 +10,6 @@ pub(crate) mod man;
 pub(crate) mod methods;
 mod picture;
 pub(crate) mod plan;
+pub(crate) mod predict;
 pub(crate) mod repro;
 pub(crate) mod score;

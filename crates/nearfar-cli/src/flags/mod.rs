@@ -46,6 +46,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Cluster a file of points: labels on stdout, a summary on stderr
     Cluster(Box<ClusterArgs>),
+    /// Put new points into the clusters of a saved model
+    Predict(Box<PredictArgs>),
     /// Compare labels with a known truth
     Score(ScoreArgs),
     /// Make a data set with known classes
@@ -89,6 +91,29 @@ pub(crate) struct ClusterArgs {
     #[command(flatten)]
     #[serde(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+const PREDICT_EXAMPLES: &str = "\
+Examples:
+  nearfar cluster data.csv -k 3 --save-model data.nearfar -o labels.csv
+  nearfar predict data.nearfar new.csv -o new-labels.csv
+  nearfar predict data.nearfar new.csv --truth class";
+
+/// Flags of `predict`.
+#[derive(Args, Debug)]
+#[command(after_help = PREDICT_EXAMPLES)]
+pub(crate) struct PredictArgs {
+    /// Model that `nearfar cluster --save-model`, or save() in Python, wrote
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Write the labels to this file instead of stdout (.csv, .txt, .npy or .json)
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print errors only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 /// Flags of `score`.
@@ -253,6 +278,6 @@ pub(crate) struct CompletionsArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
     /// The page of this command instead of the program's
-    #[arg(value_parser = PossibleValuesParser::new(["cluster", "score", "make", "demo", "methods", "repro", "compare", "plan", "completions", "man"]))]
+    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "score", "make", "demo", "methods", "repro", "compare", "plan", "completions", "man"]))]
     pub(crate) command: Option<String>,
 }

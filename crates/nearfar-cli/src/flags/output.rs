@@ -20,6 +20,9 @@ pub(crate) struct OutputArgs {
     /// summary, settings
     #[arg(long, value_name = "DIR")]
     pub(crate) out_dir: Option<PathBuf>,
+    /// Keep the model in this file (.nearfar), for `nearfar predict` and for nearfar.load() in Python
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_model: Option<PathBuf>,
     /// Write a learnt graph as an edge list (CSV: i, j, value; every pair once); of several, each to a file of its
     /// own: g.csv gives g-s.csv, g-d.csv, g-z.csv
     #[arg(long, value_name = "FILE")]

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use nearfar::load::{Format, LoadOptions, LoadProblem, Table, Truth, load, load_bytes};
+use nearfar::model::Scaling;
 use nearfar::{Input, Samples};
 
-use super::scale::{Spread, rescale, spreads};
+use super::scale::{Spread, rescale, scaling, spreads};
 use super::summary::Note;
 use crate::exit::{Failure, Outcome};
 use crate::flags::{InputArgs, InputKind, MetricName, Scale};
@@ -26,6 +27,8 @@ pub(crate) struct Data {
     pub(crate) table: Table,
     /// As the user named it.
     pub(crate) name: String,
+    /// What was done to the points.
+    pub(crate) scaling: Scaling,
     scaled: Option<Vec<f64>>,
     kind: InputKind,
     metric: MetricName,
@@ -62,8 +65,9 @@ impl Data {
             })?;
             (table, input.clone())
         };
-        let scaled = rescale(&table.samples(), scale);
-        Ok(Self { table, name, scaled, kind, metric, seconds: clock.elapsed().as_secs_f64() })
+        let scaling = scaling(&table.samples(), scale);
+        let scaled = rescale(&table.samples(), &scaling);
+        Ok(Self { table, name, scaling, scaled, kind, metric, seconds: clock.elapsed().as_secs_f64() })
     }
 
     fn samples(&self) -> Outcome<Samples<'_>> {
@@ -172,7 +176,7 @@ impl Data {
     }
 }
 
-fn options(args: &InputArgs) -> Outcome<LoadOptions> {
+pub(crate) fn options(args: &InputArgs) -> Outcome<LoadOptions> {
     let format = match &args.format {
         Some(name) => Some(name.parse::<Format>().map_err(|problem| Failure::wrong(problem.to_string()))?),
         None => None,

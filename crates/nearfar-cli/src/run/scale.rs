@@ -1,6 +1,7 @@
 //! Rescaling, and what the columns look like before it.
 
 use nearfar::Samples;
+use nearfar::model::Scaling;
 
 use crate::flags::Scale;
 
@@ -50,51 +51,41 @@ impl Spread {
     }
 }
 
-/// The rescaled values, row after row; `None` where nothing is to be done.
-pub(crate) fn rescale(samples: &Samples<'_>, scale: Scale) -> Option<Vec<f64>> {
-    let (n, m) = (samples.n_samples(), samples.n_features());
-    let spreads = match scale {
-        Scale::None => return None,
-        Scale::Unit => Vec::new(),
-        Scale::Standard | Scale::Minmax => spreads(samples),
+/// What is done to every row of these samples.
+pub(crate) fn scaling(samples: &Samples<'_>, scale: Scale) -> Scaling {
+    let columns = |frame: &dyn Fn(&Spread) -> (f64, f64)| {
+        let (origin, unit) = spreads(samples).iter().map(frame).unzip();
+        Scaling::Columns { origin, unit }
     };
+    match scale {
+        Scale::None => Scaling::None,
+        Scale::Unit => Scaling::Unit,
+        Scale::Standard => columns(&|spread| (spread.mean, spread.deviation)),
+        Scale::Minmax => columns(&|spread| (spread.least, spread.width())),
+    }
+}
+
+/// The rescaled values, row after row; `None` where nothing is to be done.
+pub(crate) fn rescale(samples: &Samples<'_>, scaling: &Scaling) -> Option<Vec<f64>> {
+    if *scaling == Scaling::None {
+        return None;
+    }
+    let (n, m) = (samples.n_samples(), samples.n_features());
     let mut values = vec![0.0; n * m];
     for (i, row) in values.chunks_exact_mut(m.max(1)).enumerate() {
         samples.copy_row(i, row);
-        match scale {
-            Scale::None => {}
-            Scale::Unit => to_length_one(row),
-            Scale::Standard => of_columns(row, &spreads, |s| (s.mean, s.deviation)),
-            Scale::Minmax => of_columns(row, &spreads, |s| (s.least, s.width())),
-        }
+        scaling.apply(row);
     }
     Some(values)
-}
-
-/// (x − origin) / unit, and 0 in a constant column.
-fn of_columns(row: &mut [f64], spreads: &[Spread], frame: impl Fn(&Spread) -> (f64, f64)) {
-    for (x, spread) in row.iter_mut().zip(spreads) {
-        let (origin, unit) = frame(spread);
-        *x = if unit > 0.0 { *x / unit - origin / unit } else { 0.0 };
-    }
-}
-
-fn to_length_one(row: &mut [f64]) {
-    let largest = row.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
-    if largest > 0.0 {
-        for x in &mut *row {
-            *x /= largest;
-        }
-        let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-        for x in row {
-            *x /= norm;
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn rescale(samples: &Samples<'_>, scale: Scale) -> Option<Vec<f64>> {
+        super::rescale(samples, &scaling(samples, scale))
+    }
 
     #[test]
     fn scales() {

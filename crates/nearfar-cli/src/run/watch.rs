@@ -59,7 +59,7 @@ impl Watch {
                         bar.set_style(counting());
                         bar.set_length(*total);
                     }
-                    bar.set_position((*done).max(bar.position()));
+                    bar.inc(*done);
                 }
             }
             Event::Iteration { member, row } => {
@@ -81,15 +81,14 @@ impl Watch {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::Started { .. } => *told = 0,
-            Event::Progress { done, .. } if *done <= *told => return,
-            Event::Progress { done, .. } => *told = *done,
+            Event::Progress { done, .. } => *told += done,
             _ => {}
         }
         let at = self.clock.elapsed().as_secs_f64();
         let line = match event {
             Event::Started { stage } => serde_json::json!({"event": "started", "stage": stage, "at": at}),
-            Event::Progress { stage, done, total } => {
-                serde_json::json!({"event": "progress", "stage": stage, "done": done, "total": total, "at": at})
+            Event::Progress { stage, total, .. } => {
+                serde_json::json!({"event": "progress", "stage": stage, "done": *told, "total": total, "at": at})
             }
             Event::Iteration { member, row } => serde_json::json!({
                 "event": "iteration", "member": member, "iteration": row.iteration, "loss": row.loss(), "at": at

@@ -118,15 +118,19 @@ impl KMeansParams {
     /// When a parameter is out of range, the buffer does not hold n × d finite values, or there are fewer points
     /// than clusters.
     pub fn fit(&self, points: &[f64], n: usize, d: usize, seed: u64) -> Result<KMeans> {
-        self.fit_observed((points, n, d), seed, Stage::Labels, &Silent)
+        self.fit_observed(points, n, d, seed, &Silent)
     }
 
-    /// The same as a part of this stage; the observer is asked before every step.
-    pub(crate) fn fit_observed(
+    /// The same, watched.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and when the observer asks to stop.
+    pub fn fit_observed(
         &self,
-        (points, n, d): (&[f64], usize, usize),
+        points: &[f64],
+        n: usize,
+        d: usize,
         seed: u64,
-        stage: Stage,
         observer: &dyn Observer,
     ) -> Result<KMeans> {
         self.check()?;
@@ -141,9 +145,10 @@ impl KMeansParams {
         let pairs = if n <= MOST_PAIRED && n < looks { kernel::pairs(&tiles, points) } else { Vec::new() };
         let best = (0..self.restarts)
             .into_par_iter()
+            .filter(|_| !observer.cancelled()) // seeding alone can take a while
             .map(|restart| Restart::new(self, points, &tiles, &pairs).run(seed, restart, observer))
             .reduce_with(|a, b| if (b.inertia, b.restart) < (a.inertia, a.restart) { b } else { a });
-        go_on(observer, stage)?;
+        go_on(observer, Stage::Labels)?;
         // `restarts` is at least 1, so there is a best one.
         best.ok_or_else(|| ParamError::new("restarts", self.restarts, "1 or more").into())
     }
@@ -258,6 +263,7 @@ impl<'a> Restart<'a> {
         }
     }
 
+    /// Whoever asks to stop gets labels of some iteration, to be thrown away.
     fn run(mut self, seed: u64, restart: usize, observer: &dyn Observer) -> KMeans {
         self.seed(&mut Stream::new(seed, restart as u64));
         let mut old = vec![u64::MAX; self.labels.len()];

@@ -53,6 +53,11 @@ pub fn run(method: &mut dyn Method, rule: &StopRule, member: usize, observer: &d
             reason = StopReason::Cancelled;
             break;
         }
+        // Never before the first step: a start that has made none has nothing to show.
+        if iterations > 0 && observer.enough() {
+            reason = StopReason::Stopped;
+            break;
+        }
         let Some(row) = method.step(iterations + 1, observer) else {
             reason = StopReason::Cancelled;
             break;

@@ -70,6 +70,8 @@ pub enum StopReason {
     MaxIterations,
     /// V became zero.
     Collapsed,
+    /// The observer had enough; the state is that of the last whole iteration.
+    Stopped,
     /// The observer asked to stop; the state is that of the last whole iteration.
     Cancelled,
 }
@@ -83,6 +85,7 @@ impl std::fmt::Display for StopReason {
             Self::Completed => "every round was run",
             Self::MaxIterations => "the iterations ran out",
             Self::Collapsed => "the factor became zero",
+            Self::Stopped => "stopped by the observer",
             Self::Cancelled => "cancelled",
         })
     }

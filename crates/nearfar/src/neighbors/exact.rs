@@ -462,7 +462,7 @@ fn squared_differences(x: &[f64], by_feature: &[f64], n: usize, first: usize, sq
 }
 
 /// A power of two at or above `x` (1 for 0), so that dividing by it only moves the exponent.
-pub(super) fn power_of_two_above(x: f64) -> f64 {
+pub(crate) fn power_of_two_above(x: f64) -> f64 {
     if x == 0.0 {
         return 1.0;
     }

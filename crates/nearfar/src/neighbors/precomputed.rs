@@ -57,7 +57,7 @@ impl<'a> NeighborLists<'a> {
     }
 
     /// Neighbours of point i with their distances.
-    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = (u32, f64)> {
+    pub(crate) fn row(&self, i: usize) -> impl Iterator<Item = (u32, f64)> {
         let at = i * self.n_neighbors..(i + 1) * self.n_neighbors;
         self.indices[at.clone()].iter().copied().zip(self.distances[at].iter().copied())
     }

@@ -111,12 +111,7 @@ pub(crate) fn label(
     observer: &dyn Observer,
 ) -> Result<SpectralLabels> {
     let embedding = embed::row_normalize(&eigen.vectors[..n * r], n, r);
-    let found = KMeansParams::new(r).restarts(restarts).fit_observed(
-        (&embedding, n, r),
-        seed,
-        Stage::Labels,
-        observer,
-    )?;
+    let found = KMeansParams::new(r).restarts(restarts).fit_observed(&embedding, n, r, seed, observer)?;
     let residual = eigen.residuals[..r].iter().copied().fold(0.0, f64::max);
     Ok(SpectralLabels {
         labels: renumber(&found.labels),

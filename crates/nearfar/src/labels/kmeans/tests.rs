@@ -205,6 +205,6 @@ fn stops_when_asked() {
         }
     }
     let points = [0.0, 1.0, 9.0];
-    let stopped = KMeansParams::new(2).fit_observed((&points, 3, 1), 0, Stage::Learn, &Tired);
-    assert!(matches!(stopped, Err(crate::Error::Cancelled { stage: "learn" })), "{stopped:?}");
+    let stopped = KMeansParams::new(2).fit_observed(&points, 3, 1, 0, &Tired);
+    assert!(matches!(stopped, Err(crate::Error::Cancelled { stage: "labels" })), "{stopped:?}");
 }

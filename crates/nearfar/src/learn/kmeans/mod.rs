@@ -6,6 +6,7 @@ mod update;
 
 use super::family::{Fitted, Labeling, Task};
 use super::{Learned, StopReason, TraceRow};
+use crate::consensus::while_learning;
 use crate::error::Result;
 use crate::labels::kmeans::KMeansParams;
 use crate::observe::{Stage, go_on};
@@ -17,7 +18,8 @@ pub(crate) fn learn(mut task: Task<'_>) -> Result<Fitted> {
     let (rows, r) = (task.rows(), task.n_clusters);
     let params = KMeansParams::new(r).restarts(task.kmeans_restarts).max_iter(task.stop.max_iter);
     let seed = task.own_seed();
-    let found = params.fit_observed((&rows.values, rows.n, rows.m), seed, Stage::Learn, task.observer)?;
+    let found =
+        params.fit_observed(&rows.values, rows.n, rows.m, seed, task.observer).map_err(while_learning)?;
     let stopped = found.iterations >= task.stop.max_iter;
     let learned = Learned {
         iterations: found.iterations,

@@ -1,0 +1,47 @@
+//! Every error of the library as the Python class a caller would expect.
+
+use nearfar::model::ModelFileError;
+use nearfar::{Error, ParamError};
+use pyo3::PyErr;
+use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
+
+/// What Python calls the parameters that have another name in the library.
+const NAMES: [(&str, &str); 8] = [
+    ("starts", "n_init"),
+    ("threads", "n_jobs"),
+    ("seed", "random_state"),
+    ("lambda", "lam"),
+    ("change_tol", "tol"),
+    ("neighbors", "n_neighbors"),
+    ("graph_neighbors", "n_neighbors"),
+    ("memory", "memory_limit"),
+];
+
+pub(crate) fn of_param(error: &ParamError) -> PyErr {
+    let ParamError { name, value, allowed } = error;
+    let name = NAMES.iter().find(|(library, _)| library == name).map_or(*name, |(_, python)| *python);
+    PyValueError::new_err(format!("{name} = {value} is not allowed: it must be {allowed}"))
+}
+
+pub(crate) fn of(error: &Error) -> PyErr {
+    // Flags of the program are keywords here.
+    let text = || {
+        let text = error.to_string();
+        text.replace("--precision single", "precision=\"single\"")
+            .replace("--memory", "memory_limit")
+            .replace("--reseed", "reseed=True")
+    };
+    match error {
+        Error::Param(error) => of_param(error),
+        Error::Memory { .. } => PyMemoryError::new_err(text()),
+        Error::ModelFile(ModelFileError::Io { source, .. }) => {
+            if source.kind() == std::io::ErrorKind::NotFound {
+                PyFileNotFoundError::new_err(text())
+            } else {
+                PyOSError::new_err(text())
+            }
+        }
+        Error::Cancelled { .. } => PyRuntimeError::new_err(text()),
+        _ => PyValueError::new_err(text()),
+    }
+}

@@ -1,0 +1,34 @@
+//! The compiled half of the Python package: converts and calls, nothing else.
+//!
+//! `settings` turns keyword arguments into parameters, `input` borrows arrays, `watch` runs the work on threads of its own while the calling
+//! thread listens for Ctrl-C and calls back, `model` is a fitted model, `errors` gives every error its Python class. Estimators,
+//! documentation and pictures are Python, in `python/nearfar`.
+
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 makes the arguments and hands them over")]
+#![allow(clippy::cast_possible_wrap, reason = "counts of things in memory")]
+
+mod errors;
+mod input;
+mod model;
+mod settings;
+mod tools;
+mod watch;
+
+use pyo3::prelude::*;
+
+/// The compiled half of nearfar.
+#[pymodule]
+mod _nearfar {
+    #[pymodule_export]
+    use super::model::{Model, fit};
+    #[pymodule_export]
+    use super::tools::{about_method, correct_rate, make, methods, nmi, scores};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("TRACE_COLUMNS", nearfar::model::TRACE_COLUMNS.to_vec())
+    }
+}

@@ -1,0 +1,192 @@
+//! A fitted model, and fitting.
+
+use std::path::PathBuf;
+
+use nearfar::model::{Keeper, SaveOptions};
+use nearfar::slices::SparseRows;
+use nearfar::{Error, Input, Params, SavedModel};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::errors;
+use crate::input::{Data, Matrix};
+use crate::settings::{self, Settings};
+use crate::watch::{self, Callbacks};
+
+/// A fitted model, as it is kept in a `.nearfar` file.
+#[pyclass(frozen, module = "nearfar._nearfar")]
+pub(crate) struct Model(SavedModel);
+
+/// A graph as SciPy takes it: values, columns, starts of the rows.
+type Csr<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i64>>);
+
+#[pymethods]
+impl Model {
+    /// The model in these bytes.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        SavedModel::from_bytes(bytes, "model").map(Self).map_err(|error| errors::of(&error))
+    }
+
+    /// The model in this file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| SavedModel::load(&path)).map(Self).map_err(|error| errors::of(&error))
+    }
+
+    /// The bytes of a file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.0.to_bytes());
+        PyBytes::new(py, &bytes)
+    }
+
+    /// Write a file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.save(&path)).map_err(|error| errors::of(&error))
+    }
+
+    /// Pickled as the bytes of a file.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let make = py.get_type::<Self>().getattr("from_bytes")?;
+        Ok((make, (self.to_bytes(py),)))
+    }
+
+    /// The clusters of new points.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let matrix = Matrix::of(x)?;
+        let samples = matrix.samples()?;
+        let nobody = Callbacks { callback: None, progress: None, keeper: None };
+        let (labels, ended) =
+            watch::run(py, n_threads, &nobody, |watcher| self.0.predict(&samples, watcher))?;
+        if let Some(error) = ended {
+            return Err(error);
+        }
+        let labels = labels.map_err(|error| errors::of(&error))?;
+        Ok(PyArray1::from_iter(py, labels.into_iter().map(|label| label as i64)))
+    }
+
+    /// What is no array, as JSON.
+    fn about(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.about)
+            .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))
+    }
+
+    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        PyArray1::from_iter(py, self.0.labels.iter().map(|label| i64::from(*label)))
+    }
+
+    fn membership<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        matrix(py, &self.0.membership, self.0.about.n_clusters)
+    }
+
+    fn factor<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        matrix(py, &self.0.factor, self.0.about.n_columns)
+    }
+
+    fn embedding<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        matrix(py, &self.0.embedding, self.0.about.n_clusters)
+    }
+
+    fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        matrix(py, &self.0.trace, nearfar::model::TRACE_COLUMNS.len())
+    }
+
+    fn near_weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.near_weights.to_pyarray(py)
+    }
+
+    fn far_weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.far_weights.to_pyarray(py)
+    }
+
+    fn eigenvalues<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.eigenvalues.to_pyarray(py)
+    }
+
+    fn sigma<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.0.sigma.as_ref().map(|sigma| sigma.to_pyarray(py))
+    }
+
+    fn similarity<'py>(&self, py: Python<'py>) -> Option<Csr<'py>> {
+        self.0.similarity.as_ref().map(|graph| csr(py, graph))
+    }
+
+    /// D, made anew from the training samples where it was not kept.
+    fn dissimilarity<'py>(&self, py: Python<'py>, n_threads: usize) -> PyResult<Option<Csr<'py>>> {
+        let nobody = Callbacks { callback: None, progress: None, keeper: None };
+        let (graph, ended) =
+            watch::run(py, n_threads, &nobody, |watcher| self.0.dissimilarity_again(watcher))?;
+        if let Some(error) = ended {
+            return Err(error);
+        }
+        Ok(graph.map_err(|error| errors::of(&error))?.map(|graph| csr(py, &graph)))
+    }
+
+    fn affinity<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        self.0.affinity.as_ref().map(|z| matrix(py, z, self.0.about.n_samples)).transpose()
+    }
+}
+
+fn matrix<'py>(py: Python<'py>, values: &[f64], columns: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    values.to_pyarray(py).reshape([values.len() / columns.max(1), columns])
+}
+
+fn csr<'py>(py: Python<'py>, graph: &SparseRows) -> Csr<'py> {
+    (
+        graph.values.to_pyarray(py),
+        // Exact mode has at most 65,536 samples; sparse graphs are numbered in 32 bits as well.
+        PyArray1::from_iter(py, graph.columns.iter().map(|column| *column as i32)),
+        PyArray1::from_iter(py, graph.starts.iter().map(|start| *start as i64)),
+    )
+}
+
+/// Fit. Gives the model (or `None`) and the exception that ended the run early (or `None`): both where a cancelled run left something.
+#[pyfunction]
+#[pyo3(signature = (x, kind, settings, *, feature_names=None, dissimilarity=false, affinity=false, callback=None, progress=None))]
+#[allow(clippy::too_many_arguments, reason = "keywords on the Python side")]
+pub(crate) fn fit(
+    py: Python<'_>,
+    x: &Bound<'_, PyAny>,
+    kind: &str,
+    settings: &Bound<'_, PyDict>,
+    feature_names: Option<Vec<String>>,
+    dissimilarity: bool,
+    affinity: bool,
+    callback: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Option<Model>, Option<PyErr>)> {
+    let Settings { params, threads } = settings::of(settings)?;
+    let data = Data::of(x, kind)?;
+    let input = data.input()?;
+    let keeper = Keeper::default();
+    let options =
+        SaveOptions { similarity: true, dissimilarity, affinity, feature_names, ..SaveOptions::default() };
+    let callbacks =
+        Callbacks { callback: callback.as_ref(), progress: progress.as_ref(), keeper: Some(&keeper) };
+    let (fitted, ended) = watch::run(py, threads, &callbacks, |watcher| {
+        let model = nearfar::fit_observed(&input, &params, watcher)?;
+        // Graphs are made of the pairs, on the same threads.
+        Ok(SavedModel::new(&model, &input, &options))
+    })?;
+    match (fitted, ended) {
+        (Ok(model), ended) => Ok((Some(Model(model)), ended)),
+        (Err(Error::Cancelled { .. }), Some(ended)) => {
+            Ok((left_over(keeper, &params, &input, options), Some(ended)))
+        }
+        (Err(error), None) => Err(errors::of(&error)),
+        (Err(_), Some(ended)) => Ok((None, Some(ended))),
+    }
+}
+
+/// What a cancelled run left.
+fn left_over(keeper: Keeper, params: &Params, input: &Input<'_>, options: SaveOptions) -> Option<Model> {
+    let model = keeper.into_model(params)?;
+    let options = SaveOptions { partial: true, ..options };
+    Some(Model(SavedModel::new(&model, input, &options)))
+}

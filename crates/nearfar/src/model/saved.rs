@@ -1,0 +1,822 @@
+//! A finished run at rest, and the file it is kept in.
+//!
+//! A `.nearfar` file is a safetensors file: named arrays behind a JSON header. Its one metadata entry, `nearfar`, holds the format's name and
+//! version, a checksum, and what is no array ([`About`]). Nothing in it is ever executed. A file is taken only when name, version, checksum, every length and
+//! every number are right, so that what was loaded can be used without a further look. The checksum finds damage; it is no signature.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use safetensors::tensor::{Dtype, SafeTensors, View};
+
+use super::Model;
+use crate::error::Result;
+use crate::learn::trace::TraceRow;
+use crate::math::kernel::normalize;
+use crate::neighbors::{Input, Metric};
+use crate::observe::Observer;
+use crate::params::Params;
+use crate::prepared::{Prepared, with_slices};
+use crate::samples::{Samples, Values};
+use crate::slices::{Slices, SparseRows};
+
+/// The format's name, in every file.
+const FORMAT: &str = "nearfar-model";
+/// The version this library writes, and the only one it reads.
+const VERSION: u32 = 1;
+/// The metadata entry that makes a safetensors file ours.
+const ENTRY: &str = "nearfar";
+
+/// The columns of [`SavedModel::trace`], a row for every iteration of every start.
+pub const TRACE_COLUMNS: [&str; 12] = [
+    "member",
+    "iteration",
+    "loss",
+    "fit",
+    "dissimilarity",
+    "overlap",
+    "density",
+    "orthogonality",
+    "penalty",
+    "change_factor",
+    "change_near",
+    "change_far",
+];
+
+/// Why a model file was refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelFileError {
+    /// The file system said no.
+    #[error("{path}: the model cannot be {verb}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// `read` or `written`.
+        verb: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Another kind of file.
+    #[error(
+        "{name}: this is no nearfar model ({reason}); models are written by `nearfar cluster --save-model` and by save() in Python"
+    )]
+    Foreign {
+        /// The file, or `model` for bytes from elsewhere.
+        name: String,
+        /// What is missing.
+        reason: String,
+    },
+    /// A version of the format that is not known here.
+    #[error(
+        "{name}: the model has format version {found}, and this nearfar reads version {VERSION}; use the nearfar that wrote it, or a newer one"
+    )]
+    Version {
+        /// The file, or `model`.
+        name: String,
+        /// The version found.
+        found: u64,
+    },
+    /// Cut short, altered or made up.
+    #[error("{name}: the model is damaged ({reason}); copy it again or fit anew")]
+    Damaged {
+        /// The file, or `model`.
+        name: String,
+        /// What does not hold.
+        reason: String,
+    },
+}
+
+/// What the model was learnt from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InputKind {
+    /// Samples with features.
+    Samples,
+    /// A matrix of distances.
+    Distances,
+    /// A matrix of affinities.
+    Affinities,
+    /// Lists of nearest neighbours with distances.
+    Neighbors,
+}
+
+/// What was done to the samples before they were clustered, and is done to new ones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Scaling {
+    /// Nothing.
+    #[default]
+    None,
+    /// Every column: (x − origin) / unit, and 0 where the unit is 0.
+    Columns {
+        /// What becomes 0.
+        origin: Vec<f64>,
+        /// What becomes 1.
+        unit: Vec<f64>,
+    },
+    /// Every row to length 1; a row of zeros stays.
+    Unit,
+}
+
+impl Scaling {
+    /// Rescale one row in place.
+    pub fn apply(&self, row: &mut [f64]) {
+        match self {
+            Self::None => {}
+            Self::Columns { origin, unit } => {
+                for (x, (origin, unit)) in row.iter_mut().zip(origin.iter().zip(unit)) {
+                    *x = if *unit > 0.0 { *x / unit - origin / unit } else { 0.0 };
+                }
+            }
+            Self::Unit => {
+                normalize(row);
+            }
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Columns { .. } => "columns",
+            Self::Unit => "unit",
+        }
+    }
+}
+
+/// Training samples, n × m, row-major, as precise as they were given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Training {
+    /// The model was learnt from pairs.
+    #[default]
+    Nothing,
+    /// Single precision.
+    Single(Vec<f32>),
+    /// Double precision.
+    Double(Vec<f64>),
+}
+
+/// What a model is besides its arrays.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub struct About {
+    /// Version of the library that fitted it.
+    pub library: String,
+    /// Name of the method, as in `nearfar methods`.
+    pub method: String,
+    /// Training samples.
+    pub n_samples: usize,
+    /// Features; 0 for pairwise input.
+    pub n_features: usize,
+    /// Clusters asked for; every label is below it.
+    pub n_clusters: usize,
+    /// Columns of the factor.
+    pub n_columns: usize,
+    /// What it was learnt from.
+    pub input: InputKind,
+    /// `euclidean` or `cosine`.
+    pub metric: String,
+    /// `none`, `columns` or `unit`.
+    pub scaling: String,
+    /// Whether the run came to its end; otherwise the model is what a cancelled run left.
+    pub complete: bool,
+    /// Iterations of the best start.
+    pub n_iter: usize,
+    /// Why it ended.
+    pub stop_reason: String,
+    /// Objective of the best start.
+    pub objective: f64,
+    /// Mean agreement of the starts with the result.
+    pub agreement: f64,
+    /// Seconds per stage.
+    pub timings: Vec<(String, f64)>,
+    /// What a person should know: kind and text.
+    pub warnings: Vec<(String, String)>,
+    /// Names of the features, where they are known.
+    pub feature_names: Option<Vec<String>>,
+    /// The settings in force.
+    pub params: serde_json::Value,
+    /// How every start went, without its arrays and its trace.
+    pub members: serde_json::Value,
+}
+
+/// What to keep besides what predicting needs.
+#[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "things to keep or not, each on its own")]
+pub struct SaveOptions {
+    /// The learnt similarity S: a few entries per sample.
+    pub similarity: bool,
+    /// The learnt dissimilarity D, which may be nearly full: n × n.
+    pub dissimilarity: bool,
+    /// Z, n × n.
+    pub affinity: bool,
+    /// Names of the features.
+    pub feature_names: Option<Vec<String>>,
+    /// What was done to the samples first.
+    pub scaling: Scaling,
+    /// The run was cancelled, and this is what it left.
+    pub partial: bool,
+}
+
+/// A finished run at rest: everything that predicting and looking at it need, without the pairs it was learnt from.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SavedModel {
+    /// What is no array.
+    pub about: About,
+    /// One label per training sample.
+    pub labels: Vec<u32>,
+    /// n × r, row-major.
+    pub membership: Vec<f64>,
+    /// w; empty for methods without.
+    pub near_weights: Vec<f64>,
+    /// p; empty for methods without.
+    pub far_weights: Vec<f64>,
+    /// V of the best start, n × `n_columns`, row-major.
+    pub factor: Vec<f64>,
+    /// Spectral coordinates, n × r, row-major; empty for methods without.
+    pub embedding: Vec<f64>,
+    /// Leading eigenvalues of the normalised Z.
+    pub eigenvalues: Vec<f64>,
+    /// Local scales in the units of the data, where there are any.
+    pub sigma: Option<Vec<f64>>,
+    /// Rows of [`TRACE_COLUMNS`], all starts one after the other.
+    pub trace: Vec<f64>,
+    /// S, where it was kept.
+    pub similarity: Option<SparseRows>,
+    /// D, where it was kept.
+    pub dissimilarity: Option<SparseRows>,
+    /// Z, n × n, where it was kept.
+    pub affinity: Option<Vec<f64>>,
+    /// The samples.
+    pub training: Training,
+    /// What was done to the samples first.
+    pub scaling: Scaling,
+    /// Of a pairwise matrix, a number for every row by which it is known again.
+    pub fingerprints: Vec<u64>,
+}
+
+impl SavedModel {
+    /// Take what is worth keeping of a model, and the samples it was learnt from.
+    #[must_use]
+    pub fn new(model: &Model, input: &Input<'_>, options: &SaveOptions) -> Self {
+        let clock = Instant::now();
+        let best = model.best_member();
+        let factor = best.map(|member| &member.factor);
+        let learned = best.map(crate::consensus::Member::last_loop);
+        let (kind, metric) = match input {
+            Input::Samples(_, metric) => (InputKind::Samples, *metric),
+            Input::Distances(_) => (InputKind::Distances, Metric::Euclidean),
+            Input::Affinities(_) => (InputKind::Affinities, Metric::Euclidean),
+            Input::Neighbors(_) => (InputKind::Neighbors, Metric::Euclidean),
+        };
+        let warnings = model.warnings.iter().map(|warning| {
+            let kind = serde_json::to_value(warning).ok();
+            let kind = kind.and_then(|kind| kind["kind"].as_str().map(str::to_owned));
+            (kind.unwrap_or_default(), warning.to_string())
+        });
+        let about = About {
+            library: env!("CARGO_PKG_VERSION").to_owned(),
+            method: model.params.method.kind().name().to_owned(),
+            n_samples: model.n_samples(),
+            n_features: input.n_features(),
+            n_clusters: model.params.n_clusters,
+            n_columns: factor.map_or(0, crate::math::factor::Factor::n_columns),
+            input: kind,
+            metric: serde_json::to_value(metric)
+                .ok()
+                .and_then(|name| name.as_str().map(str::to_owned))
+                .unwrap_or_default(),
+            scaling: options.scaling.name().to_owned(),
+            complete: !options.partial,
+            n_iter: learned.map_or(0, |learned| learned.iterations),
+            stop_reason: learned.map_or("nothing_to_learn".to_owned(), |learned| {
+                let name = serde_json::to_value(learned.reason).ok();
+                name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+            }),
+            objective: best.map_or(0.0, |member| finite(member.objective.total())),
+            agreement: model.agreement,
+            timings: model.timings.iter().map(|(stage, s)| (stage.name().to_owned(), *s)).collect(),
+            warnings: warnings.collect(),
+            feature_names: options.feature_names.clone(),
+            params: serde_json::to_value(&model.params).unwrap_or_default(),
+            members: members_without_traces(model),
+        };
+        let graph = |graph: SparseRows| (!graph.columns.is_empty()).then_some(graph);
+        let mut saved = Self {
+            about,
+            labels: model.labels.iter().map(|label| *label as u32).collect(),
+            membership: model.membership.clone(),
+            near_weights: model.near_weights.clone(),
+            far_weights: model.far_weights.clone(),
+            factor: factor
+                .map_or_else(Vec::new, |v| crate::graph::to_rows(v.values(), v.n_samples(), v.n_columns())),
+            embedding: model.embedding.clone(),
+            eigenvalues: model.eigenvalues.clone(),
+            sigma: model.sigma.clone(),
+            trace: trace_of(model),
+            similarity: if options.similarity { graph(model.similarity()) } else { None },
+            dissimilarity: if options.dissimilarity { graph(model.dissimilarity()) } else { None },
+            affinity: if options.affinity { model.augmented() } else { None },
+            training: training_of(input),
+            scaling: options.scaling.clone(),
+            fingerprints: fingerprints_of(input),
+        };
+        // Making the graphs takes as long as a stage of the run.
+        saved.about.timings.push(("graphs".to_owned(), clock.elapsed().as_secs_f64()));
+        saved
+    }
+
+    /// D: as it was kept, or else made anew from the training samples. `None` for methods without D, and where the model was learnt from pairs that
+    /// are not kept.
+    ///
+    /// # Errors
+    /// When memory does not suffice, or the observer asks to stop.
+    pub fn dissimilarity_again(&self, observer: &dyn Observer) -> Result<Option<SparseRows>> {
+        if self.dissimilarity.is_some() || self.far_weights.is_empty() {
+            return Ok(self.dissimilarity.clone());
+        }
+        let (n, m) = (self.about.n_samples, self.about.n_features);
+        let samples = match &self.training {
+            Training::Nothing => return Ok(None),
+            Training::Single(x) => Samples::from_rows(x, n, m)?,
+            Training::Double(x) => Samples::from_rows(x, n, m)?,
+        };
+        let input = Input::Samples(samples, self.metric());
+        let prepared = Prepared::new(&input, &Params::new(self.about.n_clusters).starts(1), observer)?;
+        Ok(Some(with_slices!(&*prepared.pairs, slices => slices.edges(&self.far_weights))))
+    }
+
+    /// The metric of the samples.
+    pub fn metric(&self) -> Metric {
+        if self.about.metric == "cosine" { Metric::Cosine } else { Metric::Euclidean }
+    }
+
+    /// Write to a file: under a temporary name first, so that a half-written model never has the right name.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let attempt = || {
+            let mut file = atomic_write_file::AtomicWriteFile::open(path)?;
+            file.write_all(&self.to_bytes())?;
+            file.commit()
+        };
+        let io = |source| ModelFileError::Io { path: path.display().to_string(), verb: "written", source };
+        attempt().map_err(|error| io(error).into())
+    }
+
+    /// Read a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no model, is of another version, or is damaged.
+    pub fn load(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|source| {
+            crate::Error::from(ModelFileError::Io { path: name.clone(), verb: "read", source })
+        })?;
+        Self::from_bytes(&bytes, &name)
+    }
+
+    /// The bytes of a file.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let arrays = self.arrays();
+        // Numbers and strings only: this cannot fail.
+        let about = serde_json::to_string(&self.about).unwrap_or_default();
+        let checksum = checksum(&about, arrays.iter().map(|(name, array)| (*name, array)));
+        let header = serde_json::json!({
+            "format": FORMAT, "version": VERSION, "checksum": format!("{checksum:016x}"), "about": about,
+        });
+        let metadata = HashMap::from([(ENTRY.to_owned(), header.to_string())]);
+        // Lengths are those of the arrays themselves, and there are few names.
+        safetensors::serialize(arrays, Some(metadata)).unwrap_or_default()
+    }
+
+    /// Read the bytes of a file; `name` is for messages.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self> {
+        Ok(read(bytes, name)?)
+    }
+
+    fn arrays(&self) -> BTreeMap<&'static str, Array> {
+        let n = self.about.n_samples;
+        let mut arrays = BTreeMap::new();
+        arrays.insert("labels", Array::of(&self.labels, &[n]));
+        arrays.insert("membership", Array::of(&self.membership, &[n, self.about.n_clusters]));
+        arrays.insert("near_weights", Array::of(&self.near_weights, &[self.near_weights.len()]));
+        arrays.insert("far_weights", Array::of(&self.far_weights, &[self.far_weights.len()]));
+        let columns = self.about.n_columns;
+        let rows = if columns == 0 { 0 } else { n };
+        arrays.insert("factor", Array::of(&self.factor, &[rows, columns]));
+        let rows = if self.embedding.is_empty() { 0 } else { n };
+        arrays.insert("embedding", Array::of(&self.embedding, &[rows, self.about.n_clusters]));
+        arrays.insert("eigenvalues", Array::of(&self.eigenvalues, &[self.eigenvalues.len()]));
+        let width = TRACE_COLUMNS.len();
+        arrays.insert("trace", Array::of(&self.trace, &[self.trace.len() / width, width]));
+        if let Some(sigma) = &self.sigma {
+            arrays.insert("sigma", Array::of(sigma, &[n]));
+        }
+        for (names, graph) in [(GRAPHS[0], &self.similarity), (GRAPHS[1], &self.dissimilarity)] {
+            if let Some(SparseRows { starts, columns, values }) = graph {
+                let starts: Vec<u64> = starts.iter().map(|start| *start as u64).collect();
+                arrays.insert(names[0], Array::of(&starts, &[n + 1]));
+                arrays.insert(names[1], Array::of(columns, &[columns.len()]));
+                arrays.insert(names[2], Array::of(values, &[values.len()]));
+            }
+        }
+        if let Some(affinity) = &self.affinity {
+            arrays.insert("affinity", Array::of(affinity, &[n, n]));
+        }
+        match &self.training {
+            Training::Nothing => {}
+            Training::Single(x) => {
+                arrays.insert("training", Array::of(x, &[n, self.about.n_features]));
+            }
+            Training::Double(x) => {
+                arrays.insert("training", Array::of(x, &[n, self.about.n_features]));
+            }
+        }
+        if let Scaling::Columns { origin, unit } = &self.scaling {
+            arrays.insert("scaling.origin", Array::of(origin, &[origin.len()]));
+            arrays.insert("scaling.unit", Array::of(unit, &[unit.len()]));
+        }
+        if !self.fingerprints.is_empty() {
+            arrays.insert("fingerprints", Array::of(&self.fingerprints, &[n]));
+        }
+        arrays
+    }
+}
+
+/// Names of the arrays of S and of D.
+const GRAPHS: [[&str; 3]; 2] = [
+    ["similarity.starts", "similarity.columns", "similarity.values"],
+    ["dissimilarity.starts", "dissimilarity.columns", "dissimilarity.values"],
+];
+
+/// Numbers that a file can hold.
+trait Number: Copy + bytemuck::Pod {
+    const DTYPE: Dtype;
+    fn from_le(bytes: &[u8]) -> Self;
+    fn fine(&self) -> bool {
+        true
+    }
+}
+
+macro_rules! number {
+    ($type:ty, $dtype:ident $(, $fine:expr)?) => {
+        impl Number for $type {
+            const DTYPE: Dtype = Dtype::$dtype;
+            fn from_le(bytes: &[u8]) -> Self {
+                // `chunks_exact` below gives as many bytes as the type has.
+                bytes.try_into().map_or_else(|_| Self::default(), Self::from_le_bytes)
+            }
+            $(fn fine(&self) -> bool {
+                let fine: fn(&Self) -> bool = $fine;
+                fine(self)
+            })?
+        }
+    };
+}
+number!(f32, F32, |x| x.is_finite());
+number!(f64, F64, |x| x.is_finite());
+number!(u32, U32);
+number!(u64, U64);
+
+/// An array on its way into a file.
+struct Array {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Array {
+    fn of<T: Number>(values: &[T], shape: &[usize]) -> Self {
+        let mut bytes = bytemuck::cast_slice(values).to_vec();
+        if cfg!(target_endian = "big") {
+            bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+        }
+        Self { dtype: T::DTYPE, shape: shape.to_vec(), bytes }
+    }
+}
+
+impl View for Array {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// Every word times an odd number, turned and added: any single change changes the sum.
+struct Sum(u64);
+
+impl Sum {
+    fn add(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.word(u64::from_le_bytes(*word));
+        }
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        self.word(u64::from_le_bytes(last));
+        self.word(bytes.len() as u64);
+    }
+
+    fn word(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+fn checksum<'a, V: View + 'a>(about: &str, arrays: impl Iterator<Item = (&'a str, &'a V)>) -> u64 {
+    let mut sum = Sum(0);
+    sum.add(about.as_bytes());
+    for (name, array) in arrays {
+        sum.add(name.as_bytes());
+        sum.add(format!("{:?} {:?}", array.dtype(), array.shape()).as_bytes());
+        sum.add(&array.data());
+    }
+    sum.0 ^ (sum.0 >> 32)
+}
+
+#[derive(serde::Deserialize)]
+struct Header {
+    format: String,
+    version: u64,
+    checksum: Option<String>,
+    about: Option<String>,
+}
+
+fn read(bytes: &[u8], name: &str) -> Result<SavedModel, ModelFileError> {
+    let foreign = |reason: String| ModelFileError::Foreign { name: name.to_owned(), reason };
+    let damaged = |reason: String| ModelFileError::Damaged { name: name.to_owned(), reason };
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| foreign(error.to_string()))?;
+    let entry = metadata.metadata().as_ref().and_then(|entries| entries.get(ENTRY));
+    let entry = entry.ok_or_else(|| foreign(format!("it has no entry {ENTRY:?}")))?;
+    let header: Header = serde_json::from_str(entry).map_err(|error| foreign(error.to_string()))?;
+    if header.format != FORMAT {
+        return Err(foreign(format!("its format is {:?}", header.format)));
+    }
+    // Before anything else: a later version may have other fields.
+    if header.version != u64::from(VERSION) {
+        return Err(ModelFileError::Version { name: name.to_owned(), found: header.version });
+    }
+    let (Some(about), Some(stated)) = (header.about, header.checksum) else {
+        return Err(damaged("its header is not whole".to_owned()));
+    };
+    let tensors = SafeTensors::deserialize(bytes).map_err(|error| damaged(error.to_string()))?;
+    let arrays: BTreeMap<&str, _> = tensors.iter().collect();
+    if format!("{:016x}", checksum(&about, arrays.iter().map(|(name, view)| (*name, view)))) != stated {
+        return Err(damaged("its checksum is wrong".to_owned()));
+    }
+    let about: About = serde_json::from_str(&about).map_err(|error| damaged(error.to_string()))?;
+    assemble(about, &Arrays(&arrays)).map_err(damaged)
+}
+
+/// The arrays of a file.
+struct Arrays<'a, 'data>(&'a BTreeMap<&'a str, safetensors::tensor::TensorView<'data>>);
+
+impl Arrays<'_, '_> {
+    fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// An array of this type, with as many numbers as `len` says, all of them finite.
+    fn read<T: Number>(&self, name: &str, len: Length) -> Result<Vec<T>, String> {
+        let view = self.0.get(name).ok_or_else(|| format!("it has no array {name:?}"))?;
+        if view.dtype() != T::DTYPE {
+            return Err(format!("{name} holds {:?} instead of {:?}", view.dtype(), T::DTYPE));
+        }
+        let values: Vec<T> = view.data().chunks_exact(size_of::<T>()).map(T::from_le).collect();
+        let holds = match len {
+            Length::Any => true,
+            Length::Of(len) => len == Some(values.len()),
+            Length::NoneOr(len) => values.is_empty() || len == Some(values.len()),
+        };
+        if !holds {
+            return Err(format!("{name} holds {} numbers", values.len()));
+        }
+        match values.iter().position(|value| !value.fine()) {
+            Some(at) => Err(format!("number {at} of {name} is not finite")),
+            None => Ok(values),
+        }
+    }
+
+    fn read_if<T: Number>(&self, name: &str, len: Length) -> Result<Option<Vec<T>>, String> {
+        if self.has(name) { self.read(name, len).map(Some) } else { Ok(None) }
+    }
+
+    fn graph(&self, names: [&str; 3], n: usize) -> Result<Option<SparseRows>, String> {
+        if !self.has(names[0]) {
+            return Ok(None);
+        }
+        let starts: Vec<u64> = self.read(names[0], Length::Of(n.checked_add(1)))?;
+        let columns: Vec<u32> = self.read(names[1], Length::Any)?;
+        let values: Vec<f64> = self.read(names[2], Length::Of(Some(columns.len())))?;
+        let whole = starts.first() == Some(&0)
+            && starts.last() == Some(&(columns.len() as u64))
+            && starts.is_sorted()
+            && columns.iter().all(|column| (*column as usize) < n);
+        if !whole {
+            return Err(format!("{} is no matrix of {n} x {n}", names[0]));
+        }
+        let starts = starts.into_iter().map(|start| start as usize).collect();
+        Ok(Some(SparseRows { starts, columns, values }))
+    }
+
+    fn training(&self, len: Option<usize>) -> Result<Training, String> {
+        Ok(match self.0.get("training").map(safetensors::tensor::TensorView::dtype) {
+            None => Training::Nothing,
+            Some(Dtype::F32) => Training::Single(self.read("training", Length::Of(len))?),
+            Some(_) => Training::Double(self.read("training", Length::Of(len))?),
+        })
+    }
+
+    fn scaling(&self, name: &str, m: usize) -> Result<Scaling, String> {
+        Ok(match name {
+            "none" => Scaling::None,
+            "unit" => Scaling::Unit,
+            "columns" => Scaling::Columns {
+                origin: self.read("scaling.origin", Length::Of(Some(m)))?,
+                unit: self.read("scaling.unit", Length::Of(Some(m)))?,
+            },
+            other => return Err(format!("its scaling is {other:?}")),
+        })
+    }
+}
+
+/// How many numbers an array must hold; `None` is a length that no array can have.
+#[derive(Clone, Copy)]
+enum Length {
+    Any,
+    Of(Option<usize>),
+    NoneOr(Option<usize>),
+}
+
+/// Put the parts together, refusing whatever does not fit.
+fn assemble(about: About, arrays: &Arrays<'_, '_>) -> Result<SavedModel, String> {
+    let (n, m, r) = (about.n_samples, about.n_features, about.n_clusters);
+    let pairwise = about.input != InputKind::Samples;
+    if n == 0 || r == 0 || (m == 0) != pairwise {
+        return Err(format!("{n} samples, {m} features and {r} clusters do not go together"));
+    }
+    if !["euclidean", "cosine"].contains(&about.metric.as_str()) {
+        return Err(format!("its metric is {:?}", about.metric));
+    }
+    if about.feature_names.as_ref().is_some_and(|names| names.len() != m) {
+        return Err("it names another number of features than it has".to_owned());
+    }
+    let labels: Vec<u32> = arrays.read("labels", Length::Of(Some(n)))?;
+    if let Some(i) = labels.iter().position(|label| *label as usize >= r) {
+        return Err(format!("label {i} is {}, of {r} clusters", labels[i]));
+    }
+    let near_weights: Vec<f64> = arrays.read("near_weights", Length::NoneOr(Some(n)))?;
+    let far_weights: Vec<f64> = arrays.read("far_weights", Length::NoneOr(Some(n)))?;
+    if near_weights.iter().chain(&far_weights).any(|weight| *weight < 0.0) {
+        return Err("it has a weight below 0".to_owned());
+    }
+    let sigma: Option<Vec<f64>> = arrays.read_if("sigma", Length::Of(Some(n)))?;
+    if sigma.as_ref().is_some_and(|sigma| sigma.iter().any(|s| !(*s > 0.0))) {
+        return Err("it has a local scale of 0 or less".to_owned());
+    }
+    let training = arrays.training(n.checked_mul(m))?;
+    if (training == Training::Nothing) != pairwise {
+        return Err("its training samples are missing, or are too much".to_owned());
+    }
+    let trace: Vec<f64> = arrays.read("trace", Length::Any)?;
+    if !trace.len().is_multiple_of(TRACE_COLUMNS.len()) {
+        return Err(format!("trace holds {} numbers", trace.len()));
+    }
+    Ok(SavedModel {
+        labels,
+        membership: arrays.read("membership", Length::Of(n.checked_mul(r)))?,
+        near_weights,
+        far_weights,
+        factor: arrays.read("factor", Length::Of(n.checked_mul(about.n_columns)))?,
+        embedding: arrays.read("embedding", Length::NoneOr(n.checked_mul(r)))?,
+        eigenvalues: arrays.read("eigenvalues", Length::Any)?,
+        sigma,
+        trace,
+        similarity: arrays.graph(GRAPHS[0], n)?,
+        dissimilarity: arrays.graph(GRAPHS[1], n)?,
+        affinity: arrays.read_if("affinity", Length::Of(n.checked_mul(n)))?,
+        training,
+        scaling: arrays.scaling(&about.scaling, m)?,
+        fingerprints: arrays.read_if("fingerprints", Length::Of(Some(n)))?.unwrap_or_default(),
+        about,
+    })
+}
+
+fn members_without_traces(model: &Model) -> serde_json::Value {
+    let mut members = serde_json::to_value(&model.members).unwrap_or_default();
+    for member in members.as_array_mut().into_iter().flatten() {
+        for name in ["started", "learned"] {
+            if let Some(learned) = member.get_mut(name).and_then(serde_json::Value::as_object_mut) {
+                learned.remove("trace");
+            }
+        }
+    }
+    members
+}
+
+/// A file holds finite numbers only; a change from nothing is infinite.
+fn finite(x: f64) -> f64 {
+    if x.is_finite() { x } else { f64::MAX }
+}
+
+fn trace_of(model: &Model) -> Vec<f64> {
+    let row = |member: usize, row: &TraceRow| {
+        [
+            member as f64,
+            row.iteration as f64,
+            row.loss(),
+            row.fit,
+            row.dissimilarity,
+            row.overlap,
+            row.density,
+            row.orthogonality,
+            row.penalty,
+            row.change[0],
+            row.change[1],
+            row.change[2],
+        ]
+        .map(finite)
+    };
+    let members = model.members.iter().enumerate();
+    members.flat_map(|(m, member)| member.last_loop().trace.iter().flat_map(move |t| row(m, t))).collect()
+}
+
+fn training_of(input: &Input<'_>) -> Training {
+    let Input::Samples(samples, _) = input else { return Training::Nothing };
+    let (n, m) = (samples.n_samples(), samples.n_features());
+    match samples.values() {
+        Values::F64(_) => {
+            let mut rows = vec![0.0; n * m];
+            rows.chunks_exact_mut(m.max(1)).enumerate().for_each(|(i, row)| samples.copy_row(i, row));
+            Training::Double(rows)
+        }
+        Values::F32(_) => {
+            let mut row = vec![0.0; m];
+            let mut rows = Vec::with_capacity(n * m);
+            for i in 0..n {
+                samples.copy_row(i, &mut row);
+                rows.extend(row.iter().map(|x| *x as f32)); // widened a moment ago
+            }
+            Training::Single(rows)
+        }
+    }
+}
+
+/// What row i of a pairwise matrix is known by: a sum over its entries, so that any one can be taken out again.
+pub(super) fn fingerprint(row: &[f64]) -> u64 {
+    row.iter().enumerate().fold(0, |sum, (j, value)| sum.wrapping_add(own_entry(j, *value)))
+}
+
+/// The part of one entry in it.
+pub(super) fn own_entry(j: usize, value: f64) -> u64 {
+    // −0 is 0.
+    let mut sum = Sum(j as u64 + 1);
+    sum.word((value + 0.0).to_bits());
+    sum.word(j as u64);
+    sum.0 ^ (sum.0 >> 29)
+}
+
+fn fingerprints_of(input: &Input<'_>) -> Vec<u64> {
+    let of_matrix = |x: &Samples<'_>| {
+        let n = x.n_samples();
+        let mut row = vec![0.0; n];
+        (0..n)
+            .map(|i| {
+                x.copy_row(i, &mut row);
+                fingerprint(&row).wrapping_sub(own_entry(i, row[i]))
+            })
+            .collect()
+    };
+    match input {
+        Input::Samples(..) => Vec::new(),
+        Input::Distances(x) | Input::Affinities(x) => of_matrix(x),
+        Input::Neighbors(lists) => {
+            let n = lists.n_samples();
+            let unknown: Vec<u64> = (0..n).map(|j| own_entry(j, f64::INFINITY)).collect();
+            let all = unknown.iter().fold(0_u64, |sum, part| sum.wrapping_add(*part));
+            (0..n)
+                .map(|i| {
+                    lists.row(i).fold(all.wrapping_sub(unknown[i]), |sum, (j, d)| {
+                        sum.wrapping_sub(unknown[j as usize]).wrapping_add(own_entry(j as usize, d))
+                    })
+                })
+                .collect()
+        }
+    }
+}

@@ -1,0 +1,60 @@
+"""Clustering that learns which neighbours to trust.
+
+:class:`NearFar` is the method; the others are those it is compared with, on the same engine and with the same
+interface. All are scikit-learn estimators.
+
+Examples
+--------
+>>> import nearfar
+>>> X, y = nearfar.datasets.make_moons(120, random_state=3)
+>>> labels = nearfar.NearFar(n_clusters=2, random_state=0).fit_predict(X)
+>>> nearfar.metrics.accuracy_score(y, labels)
+1.0
+"""
+
+from . import datasets, metrics
+from ._base import NearFarWarning
+from ._estimators import (
+    ANLS,
+    GNMF,
+    GSNMF,
+    NMF,
+    NMFAN,
+    PHALS,
+    RBSMF,
+    S3NMF,
+    SBSUM,
+    AOSymNMF,
+    CGSymNMF,
+    KMeans,
+    NearFar,
+    SpectralClustering,
+    SymNMF,
+)
+from ._load import load
+from ._nearfar import __version__, about_method, methods
+
+__all__ = [
+    "ANLS",
+    "GNMF",
+    "GSNMF",
+    "NMF",
+    "NMFAN",
+    "PHALS",
+    "RBSMF",
+    "S3NMF",
+    "SBSUM",
+    "AOSymNMF",
+    "CGSymNMF",
+    "KMeans",
+    "NearFar",
+    "NearFarWarning",
+    "SpectralClustering",
+    "SymNMF",
+    "__version__",
+    "about_method",
+    "datasets",
+    "load",
+    "methods",
+    "metrics",
+]

@@ -1,0 +1,352 @@
+"""What all estimators share: parameters in, a fitted model, attributes out."""
+
+from __future__ import annotations
+
+import json
+import numbers
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import joblib
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _convert, _nearfar
+from ._progress import Bar
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+#: Called after every iteration with its row of the trace; a true answer stops the run.
+Callback = Callable[[dict[str, float]], bool | None]
+
+#: Attributes that are made of the model, and so are not pickled beside it.
+_DERIVED = (
+    "labels_",
+    "membership_",
+    "factor_",
+    "near_weights_",
+    "far_weights_",
+    "similarity_",
+    "_dissimilarity",
+    "affinity_matrix_",
+    "embedding_",
+    "eigenvalues_",
+    "sigma_",
+    "trace_",
+    "members_",
+    "timings_",
+    "warnings_",
+    "n_iter_",
+    "stop_reason_",
+    "complete_",
+    "objective_",
+    "agreement_",
+    "seed_",
+)
+
+
+class NearFarWarning(UserWarning):
+    """Something about data or result that a person should know."""
+
+
+class BaseClusterer(ClusterMixin, BaseEstimator):
+    """One method of the family. Subclasses declare the method and its own parameters; everything else is here."""
+
+    #: Name of the method, as in `nearfar methods`.
+    _method: ClassVar[str]
+    #: Parameters of the method itself: name here, name in the compiled half.
+    _own: ClassVar[dict[str, str]] = {}
+
+    # Set by every subclass's constructor.
+    n_clusters: int
+    metric: str
+    n_init: int | None
+    max_iter: int
+    tol: float | None
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    callback: Callback | None
+    memory_limit: int | None
+
+    # Set by fit.
+    labels_: np.ndarray
+    membership_: np.ndarray
+    factor_: np.ndarray
+    similarity_: sparse.csr_matrix
+    sigma_: np.ndarray
+    trace_: dict[str, np.ndarray]
+    members_: list[dict[str, Any]]
+    timings_: dict[str, float]
+    warnings_: list[str]
+    n_iter_: int
+    stop_reason_: str
+    complete_: bool
+    objective_: float
+    agreement_: float
+    seed_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the clusters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or (n_samples, n_samples) if precomputed
+            Samples; or distances with ``metric="precomputed"``, affinities with ``affinity="precomputed"``. NumPy
+            arrays of float64 or float32, by rows or by columns, are read in place. Precomputed matrices may be
+            SciPy sparse: pairs that are not stored have affinity 0, or an unknown distance beyond the stored ones.
+        y : None
+            Not used; here by convention.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Within a second of Ctrl-C. The best start so far is then available in the attributes, with
+            ``complete_ = False``.
+        """
+        kind = self._kind()
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback = {self.callback!r} is not allowed: it must be a function or None")
+        pairwise = kind in ("distances", "affinities")
+        X = validate_data(
+            self,
+            _convert.from_arrow(X),
+            accept_sparse="csr" if pairwise else False,
+            dtype=(np.float64, np.float32),
+        )
+        if pairwise and X.shape[0] != X.shape[1]:
+            raise ValueError(f"precomputed {kind} must be a square matrix, but X has shape {X.shape}")
+        if pairwise:
+            _convert.check_not_negative(X, kind)
+        if X.shape[0] < (self.n_clusters if isinstance(self.n_clusters, numbers.Integral) else 0):
+            raise ValueError(
+                f"n_samples={X.shape[0]} is too few for n_clusters={self.n_clusters}; ask for at most {X.shape[0]}"
+            )
+        if sparse.issparse(X):
+            X, kind = _convert.from_sparse(X, kind)
+        elif isinstance(X, np.ndarray) and not (X.flags.c_contiguous or X.flags.f_contiguous):
+            X = np.ascontiguousarray(X)
+        names = getattr(self, "feature_names_in_", None)
+        bar = Bar() if self.verbose else None
+        try:
+            model, ended = _nearfar.fit(
+                X,
+                kind,
+                self._settings(),
+                feature_names=None if pairwise or names is None else [str(name) for name in names],
+                dissimilarity=pairwise,  # samples are kept, and D can be made of them again
+                affinity=bool(getattr(self, "store_affinity", False)),
+                callback=self.callback,
+                progress=bar,
+            )
+        finally:
+            if bar is not None:
+                bar.close()
+        if model is not None:
+            self._take(model)
+        if ended is not None:
+            raise ended
+        self._warn()
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
+        """Learn the clusters and return the labels of the training samples.
+
+        Parameters
+        ----------
+        X : array-like
+            As for :meth:`fit`.
+        y : None
+            Not used; here by convention.
+        **kwargs : dict
+            Not used; here by convention.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Cluster of every sample.
+        """
+        return super().fit_predict(X, y, **kwargs)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Clusters of new points.
+
+        A new point ranks the training samples by distance. Each votes for its cluster with the weight learnt for its
+        rank times its self-tuned affinity; methods without weights count the log2(n) + 1 nearest alike. A point that
+        equals a training sample gets that sample's label. No answer depends on the other points of the batch.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), or (n_new, n_samples) if precomputed
+            New points; or their distances or affinities to all training samples, in the order of the fit.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_new,)
+            Cluster of every new point.
+        """
+        check_is_fitted(self)
+        kind = self._kind()
+        pairwise = kind in ("distances", "affinities")
+        X = validate_data(
+            self,
+            _convert.from_arrow(X),
+            reset=False,
+            accept_sparse="csr" if pairwise else False,
+            dtype=(np.float64, np.float32),
+        )
+        threads = self._n_threads()
+        if sparse.issparse(X):
+            parts = [self._model.predict(rows, threads) for rows in _convert.dense_batches(X, kind)]
+            return np.concatenate(parts)
+        if not (X.flags.c_contiguous or X.flags.f_contiguous):
+            X = np.ascontiguousarray(X)
+        return self._model.predict(X, threads)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file.
+
+        The file is the one that ``nearfar cluster --save-model`` writes and ``nearfar predict`` reads: arrays and a
+        JSON header, nothing that is ever executed. It is written under a temporary name first.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where; by custom the name ends in ``.nearfar``.
+        """
+        check_is_fitted(self)
+        self._model.save(Path(path))
+
+    def _kind(self) -> str:
+        """What X holds: a metric of samples, "distances" or "affinities"."""
+        affinity = getattr(self, "affinity", "self_tuning")
+        takes_pairs = hasattr(self, "affinity")
+        metrics = ("euclidean", "cosine", "precomputed") if takes_pairs else ("euclidean", "cosine")
+        for name, value, allowed in (
+            ("metric", self.metric, metrics),
+            ("affinity", affinity, ("self_tuning", "precomputed")),
+        ):
+            if value not in allowed:
+                words = ", ".join(f'"{word}"' for word in allowed)
+                raise ValueError(f"{name} = {value!r} is not allowed: it must be one of {words}")
+        if affinity == "precomputed":
+            if self.metric == "precomputed":
+                raise ValueError(
+                    'metric and affinity cannot both be "precomputed": X holds either distances or affinities'
+                )
+            return "affinities"
+        return "distances" if self.metric == "precomputed" else self.metric
+
+    def _settings(self) -> dict[str, Any]:
+        settings = {inside: getattr(self, name) for name, inside in self._own.items()}
+        return settings | {
+            "method": self._method,
+            "n_clusters": self.n_clusters,
+            "n_init": self.n_init,
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "seed": self._seed(),
+            "n_threads": self._n_threads(),
+            "memory_limit": self.memory_limit,
+        }
+
+    def _seed(self) -> int:
+        # A number is the seed itself, so that the program gives the same labels for `--seed`.
+        if isinstance(self.random_state, numbers.Integral):
+            seed = int(self.random_state)
+            if not 0 <= seed < 2**63:
+                raise ValueError(f"random_state = {seed} is not allowed: it must be 0 to 2**63 - 1")
+            return seed
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _n_threads(self) -> int:
+        if self.n_jobs is None:
+            # joblib tells its worker processes this way how many threads are theirs.
+            told = os.environ.get("OMP_NUM_THREADS", "")
+            cores = joblib.cpu_count()
+            return max(1, min(cores, int(told))) if told.isdigit() else cores
+        if not isinstance(self.n_jobs, numbers.Integral) or self.n_jobs == 0:
+            raise ValueError(f"n_jobs = {self.n_jobs!r} is not allowed: it must be None or a number other than 0")
+        return int(self.n_jobs) if self.n_jobs > 0 else max(1, joblib.cpu_count() + 1 + int(self.n_jobs))
+
+    def _take(self, model: _nearfar.Model) -> None:
+        """Make the attributes of a model."""
+        for name in _DERIVED:
+            self.__dict__.pop(name, None)
+        about = json.loads(model.about())
+        self._model = model
+        self.labels_ = model.labels()
+        self.membership_ = model.membership()
+        self.factor_ = model.factor()
+        columns = model.trace().T
+        self.trace_ = {
+            name: column.astype(np.int64) if at < 2 else np.ascontiguousarray(column)
+            for at, (name, column) in enumerate(zip(_nearfar.TRACE_COLUMNS, columns, strict=True))
+        }
+        self.n_iter_ = about["n_iter"]
+        self.stop_reason_ = about["stop_reason"]
+        self.complete_ = about["complete"]
+        self.objective_ = about["objective"]
+        self.agreement_ = about["agreement"]
+        self.seed_ = about["params"]["seed"]
+        self.members_ = about["members"]
+        self.timings_ = dict(about["timings"])
+        # Flags of the program are keywords here.
+        self.warnings_ = [text.replace("--reseed", "reseed=True") for _, text in about["warnings"]]
+        n = about["n_samples"]
+        graph = model.similarity()
+        if graph is not None:
+            self.similarity_ = sparse.csr_matrix(graph, shape=(n, n))
+        for name, values in (
+            ("near_weights_", model.near_weights()),
+            ("far_weights_", model.far_weights()),
+            ("embedding_", model.embedding()),
+            ("eigenvalues_", model.eigenvalues()),
+            ("sigma_", model.sigma()),
+            ("affinity_matrix_", model.affinity()),
+        ):
+            if values is not None and values.size:
+                setattr(self, name, values)
+
+    def _warn(self) -> None:
+        for text in self.warnings_:
+            warnings.warn(text, NearFarWarning, stacklevel=3)
+        if self.stop_reason_ == "max_iterations":
+            warnings.warn(
+                f"the iterations ran out (max_iter={self.max_iter}) before the loss settled; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in _DERIVED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_model" in self.__dict__:
+            self._take(self._model)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        pairwise = "precomputed" in (self.metric, getattr(self, "affinity", None))
+        tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.positive_only = pairwise
+        return tags

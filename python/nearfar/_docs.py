@@ -1,0 +1,106 @@
+"""Paragraphs that the documentation of every estimator shares."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+_Class = TypeVar("_Class", bound=type)
+
+_PARTS = {
+    "graph": """
+graph : {"ncut", "lsdg"}, default="ncut"
+    Which graph of nearest neighbours: normalised without self-loops, or the starting graph of LSDG.
+n_neighbors : int, default=None
+    Nearest others that count in the graph; by the number of samples if left out.
+""",
+    "pairs": """
+metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
+    How far apart two samples are. With "precomputed", X holds distances, n x n.
+affinity : {"self_tuning", "precomputed"}, default="self_tuning"
+    With "precomputed", X holds affinities, n x n, symmetric and 0 or more.
+""",
+    "samples": """
+metric : {"euclidean", "cosine"}, default="euclidean"
+    How far apart two samples are; with "cosine" every sample is first scaled to length 1.
+""",
+    "common": """
+n_init : int, default=None
+    Independent starts, 1 to 1000; the default of the method if left out.
+max_iter : int, default=1000
+    Most iterations of a start.
+tol : float, default=None
+    Stop when the loss changes by no more than this share; the default of the method if left out. Negative: never.
+random_state : int, RandomState instance or None, default=None
+    Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
+    the program's ``--seed``.
+n_jobs : int, default=None
+    Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+verbose : int, default=0
+    1 shows a bar on stderr.
+callback : callable, default=None
+    Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
+    labels what it has learnt.
+memory_limit : int, default=None
+    Bytes the run may use; 80 % of what is free if left out.
+""",
+    "attributes": """
+labels_ : ndarray of shape (n_samples,)
+    Cluster of every training sample, numbered by first appearance.
+membership_ : ndarray of shape (n_samples, n_clusters)
+    Share of each sample's similarity that lies in each cluster; rows sum to 1.
+factor_ : ndarray of shape (n_samples, n_clusters)
+    V of the best start.
+trace_ : dict of ndarray
+    One entry per iteration of every start: member, iteration, loss and its terms, changes.
+    ``pandas.DataFrame(model.trace_)`` makes a table of it.
+n_iter_ : int
+    Iterations of the best start.
+stop_reason_ : str
+    Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
+    "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+complete_ : bool
+    False where the attributes are what Ctrl-C left.
+objective_ : float
+    Objective of the best start.
+agreement_ : float
+    Mean adjusted Rand index of the starts with the result.
+timings_ : dict of float
+    Seconds per stage.
+members_ : list of dict
+    How every start went.
+warnings_ : list of str
+    What a person should know; also given as Python warnings.
+seed_ : int
+    The seed in force.
+n_features_in_ : int
+    Number of features seen during fit.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Their names, where X had any.
+""",
+    "weights": """
+near_weights_ : ndarray of shape (n_samples,)
+    Trust in each rank as a neighbour, from rank 0, the point itself; sums to 1.
+far_weights_ : ndarray of shape (n_samples,)
+    Trust in each rank as a stranger; sums to 1.
+similarity_ : csr_matrix of shape (n_samples, n_samples)
+    The learnt similarity S.
+dissimilarity_ : csr_matrix of shape (n_samples, n_samples)
+    The learnt dissimilarity D, made when it is first asked for.
+affinity_matrix_ : ndarray of shape (n_samples, n_samples)
+    S, D and the factor merged, with `store_affinity`.
+embedding_ : ndarray of shape (n_samples, n_clusters)
+    Spectral coordinates.
+eigenvalues_ : ndarray of shape (n_clusters + 1,)
+    Leading eigenvalues of the normalised merged similarity.
+sigma_ : ndarray of shape (n_samples,)
+    Local scales, in the units of the data; not where affinities were given.
+""",
+}
+
+
+def documented(cls: _Class) -> _Class:
+    """Fill the shared paragraphs into the documentation of a class."""
+    if cls.__doc__:  # not with python -OO
+        for name, part in _PARTS.items():
+            cls.__doc__ = cls.__doc__.replace(f"%({name})s", part.strip().replace("\n", "\n    "))
+    return cls

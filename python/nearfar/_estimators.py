@@ -1,0 +1,1235 @@
+"""The estimators: one class per method, each with its own parameters and everything in common."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ._base import BaseClusterer, Callback
+from ._docs import documented
+
+
+@documented
+class NearFar(BaseClusterer):
+    r"""Clustering that learns which neighbours to trust (LSDG-SymNMF).
+
+    Every point ranks all others by distance. One weight per rank is learnt for "same cluster" (near) and one for
+    "different cluster" (far), together with a nonnegative factor; the three are merged into one similarity whose
+    spectral clustering gives the labels. The defaults are scale-free and need no tuning and no labels.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    preset : {"default", "paper", "demo"}, default="default"
+        Named settings: a consensus of twelve scale-free starts, or the published numbers with one start.
+    n_neighbors : int, default=None
+        Neighbour ranks to trust; 12 in the preset "default", where `mu` follows.
+    alpha : float, default=None
+        Orthogonality, 0 to 1e9. In the preset "default" a share of the graph's leading eigenvalue (0.5), in the
+        others the published number (0.1).
+    beta : float, default=None
+        Weight of the dissimilarity, 0 to 1e9; 10, and 1 in "demo".
+    mu : float, default=None
+        Density of the weights, 1e-9 to 1e9, instead of `n_neighbors`.
+    eta : float, default=None
+        Price of overlap, 0 or more and below `mu`; 0.99 `mu` if left out.
+    dissimilarity : bool, default=True
+        Whether the far weights take part.
+    orthogonality : bool, default=True
+        Whether the orthogonality term takes part.
+    solver : {"columns", "multiplicative"}, default=None
+        How the factor is found; columns with the proposed regulariser, else multiplicative.
+    regularizer : {"proposed", "offdiagonal", "logdet"}, default="proposed"
+        What keeps the columns of the factor apart.
+    reseed : bool, default=False
+        Start columns of the factor again when they die.
+    init : {"random", "spectral", "both"}, default=None
+        Where the starts begin; both in the preset "default", else random.
+    prune : {"none", "quarter", "half", "outliers"}, default=None
+        Which starts are left out of the consensus; outliers in the preset "default", else none.
+    precision : {"auto", "double", "single"}, default="auto"
+        Storage of the n x n matrices; single where only that fits.
+    store_affinity : bool, default=False
+        Keep the merged similarity as `affinity_matrix_`, n x n.
+    %(pairs)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    %(weights)s
+
+    Notes
+    -----
+    Memory grows with n squared: 14 n\ :sup:`2` bytes in double, 8 n\ :sup:`2` in single precision.
+
+    References: Lyu and Jia, *Learnable Similarity and Dissimilarity Guided Symmetric NMF*.
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_moons(120, random_state=3)
+    >>> model = nearfar.NearFar(n_clusters=2, random_state=0).fit(X)
+    >>> nearfar.metrics.accuracy_score(y, model.labels_)
+    1.0
+    >>> bool((model.predict(X) == model.labels_).all())
+    True
+    """
+
+    _method = "lsdg"
+    _own: ClassVar[dict[str, str]] = {
+        "preset": "preset",
+        "n_neighbors": "n_neighbors",
+        "alpha": "alpha",
+        "beta": "beta",
+        "mu": "mu",
+        "eta": "eta",
+        "dissimilarity": "dissimilarity",
+        "orthogonality": "orthogonality",
+        "solver": "solver",
+        "regularizer": "regularizer",
+        "reseed": "reseed",
+        "init": "init",
+        "prune": "prune",
+        "precision": "precision",
+    }
+
+    near_weights_: np.ndarray
+    far_weights_: np.ndarray
+    affinity_matrix_: np.ndarray
+    embedding_: np.ndarray
+    eigenvalues_: np.ndarray
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        preset: str = "default",
+        n_neighbors: int | None = None,
+        alpha: float | None = None,
+        beta: float | None = None,
+        mu: float | None = None,
+        eta: float | None = None,
+        dissimilarity: bool = True,
+        orthogonality: bool = True,
+        solver: str | None = None,
+        regularizer: str = "proposed",
+        reseed: bool = False,
+        init: str | None = None,
+        prune: str | None = None,
+        precision: str = "auto",
+        store_affinity: bool = False,
+        metric: str = "euclidean",
+        affinity: str = "self_tuning",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.preset = preset
+        self.n_neighbors = n_neighbors
+        self.alpha = alpha
+        self.beta = beta
+        self.mu = mu
+        self.eta = eta
+        self.dissimilarity = dissimilarity
+        self.orthogonality = orthogonality
+        self.solver = solver
+        self.regularizer = regularizer
+        self.reseed = reseed
+        self.init = init
+        self.prune = prune
+        self.precision = precision
+        self.store_affinity = store_affinity
+        self.metric = metric
+        self.affinity = affinity
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+    @property
+    def dissimilarity_(self) -> sparse.csr_matrix:
+        """The learnt dissimilarity D; made from the training samples when it is first asked for."""
+        if not hasattr(self, "_model"):
+            raise AttributeError("dissimilarity_ is there after fit")
+        if not hasattr(self, "_dissimilarity"):
+            graph = self._model.dissimilarity(self._n_threads())
+            if graph is None:
+                raise AttributeError("this model was learnt from pairs that were not kept, so D is not known")
+            n = len(self.labels_)
+            self._dissimilarity = sparse.csr_matrix(graph, shape=(n, n))
+        return self._dissimilarity
+
+
+@documented
+class PHALS(BaseClusterer):
+    """Symmetric NMF of a fixed graph, column by column with exact line search.
+
+    Minimises the misfit of the graph and V times its transpose over nonnegative V.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    %(graph)s
+    %(pairs)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    similarity_ : csr_matrix of shape (n_samples, n_samples)
+        The graph that was factored or cut.
+    sigma_ : ndarray of shape (n_samples,)
+        Local scales; not where affinities were given.
+
+    Notes
+    -----
+    References: Hou, Chu and Liao, *A progressive hierarchical alternating least squares method for symmetric
+    nonnegative matrix factorization* (2023).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.PHALS(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "phals"
+    _own: ClassVar[dict[str, str]] = {
+        "graph": "graph",
+        "n_neighbors": "graph_neighbors",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        graph: str = "ncut",
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        affinity: str = "self_tuning",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.affinity = affinity
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class AOSymNMF(BaseClusterer):
+    """Symmetric NMF with a term that keeps the columns of the factor apart.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    alpha : float, default=0.1
+        Strength of the regulariser, 0 to 1e9; of use below the graph's leading eigenvalue.
+    regularizer : {"proposed", "offdiagonal", "logdet"}, default="proposed"
+        What keeps the columns apart.
+    solver : {"columns", "multiplicative"}, default=None
+        How the factor is found; columns with the proposed regulariser, else multiplicative.
+    %(graph)s
+    %(pairs)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    similarity_ : csr_matrix of shape (n_samples, n_samples)
+        The graph that was factored or cut.
+    sigma_ : ndarray of shape (n_samples,)
+        Local scales; not where affinities were given.
+
+    Notes
+    -----
+    References: the starting problem of LSDG-SymNMF (Lyu and Jia).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.AOSymNMF(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "aosymnmf"
+    _own: ClassVar[dict[str, str]] = {
+        "alpha": "alpha",
+        "regularizer": "regularizer",
+        "solver": "solver",
+        "graph": "graph",
+        "n_neighbors": "graph_neighbors",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        alpha: float = 0.1,
+        regularizer: str = "proposed",
+        solver: str | None = None,
+        graph: str = "ncut",
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        affinity: str = "self_tuning",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.alpha = alpha
+        self.regularizer = regularizer
+        self.solver = solver
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.affinity = affinity
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class SymNMF(BaseClusterer):
+    """Symmetric NMF of a fixed graph by multiplicative, gradient or Newton-like steps.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    solver : {"multiplicative", "gradient", "newton"}, default="multiplicative"
+        How the factor is found.
+    %(graph)s
+    %(pairs)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    similarity_ : csr_matrix of shape (n_samples, n_samples)
+        The graph that was factored or cut.
+    sigma_ : ndarray of shape (n_samples,)
+        Local scales; not where affinities were given.
+
+    Notes
+    -----
+    References: Kuang, Ding and Park (2012); Kuang, Yun and Park (2015).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.SymNMF(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "symnmf"
+    _own: ClassVar[dict[str, str]] = {
+        "solver": "solver",
+        "graph": "graph",
+        "n_neighbors": "graph_neighbors",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        solver: str = "multiplicative",
+        graph: str = "ncut",
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        affinity: str = "self_tuning",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.solver = solver
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.affinity = affinity
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class ANLS(BaseClusterer):
+    """Symmetric NMF with symmetry dropped and priced: alternating nonnegative least squares.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    lam : float, default=0.5
+        Price of two different factors, 0 to 1e9.
+    solver : {"pivoting", "columns"}, default="pivoting"
+        How one factor is found given the other: exactly, or by one pass over the columns (SymHALS).
+    %(graph)s
+    %(pairs)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    similarity_ : csr_matrix of shape (n_samples, n_samples)
+        The graph that was factored or cut.
+    sigma_ : ndarray of shape (n_samples,)
+        Local scales; not where affinities were given.
+
+    Notes
+    -----
+    References: Zhu, Li, Liu and Li, *Dropping symmetry for fast symmetric NMF* (2018).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.ANLS(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "anls"
+    _own: ClassVar[dict[str, str]] = {
+        "lam": "lam",
+        "solver": "solver",
+        "graph": "graph",
+        "n_neighbors": "graph_neighbors",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        lam: float = 0.5,
+        solver: str = "pivoting",
+        graph: str = "ncut",
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        affinity: str = "self_tuning",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.lam = lam
+        self.solver = solver
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.affinity = affinity
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class SBSUM(BaseClusterer):
+    """Symmetric NMF one entry, or one row, at a time.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    solver : {"scalar", "vector"}, default="scalar"
+        What is updated at once: an entry or a row of the factor.
+    %(graph)s
+    %(pairs)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    similarity_ : csr_matrix of shape (n_samples, n_samples)
+        The graph that was factored or cut.
+    sigma_ : ndarray of shape (n_samples,)
+        Local scales; not where affinities were given.
+
+    Notes
+    -----
+    References: Shi, Sun, Lu, Hong and Razaviyayn, *Inexact block coordinate descent methods for symmetric NMF*
+    (2017).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.SBSUM(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "sbsum"
+    _own: ClassVar[dict[str, str]] = {
+        "solver": "solver",
+        "graph": "graph",
+        "n_neighbors": "graph_neighbors",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        solver: str = "scalar",
+        graph: str = "ncut",
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        affinity: str = "self_tuning",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.solver = solver
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.affinity = affinity
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class GSNMF(BaseClusterer):
+    """Symmetric NMF with the graph Laplacian as a regulariser.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    lam : float, default=1.0
+        Weight of the Laplacian term, 0 to 1e9.
+    solver : {"multiplicative", "admm"}, default="multiplicative"
+        How the factor is found; "admm" is the authors' scheme, which may diverge.
+    penalty : float, default=1.0
+        Price of two different copies in "admm", above 0 to 1e9.
+    %(graph)s
+    %(pairs)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    similarity_ : csr_matrix of shape (n_samples, n_samples)
+        The graph that was factored or cut.
+    sigma_ : ndarray of shape (n_samples,)
+        Local scales; not where affinities were given.
+
+    Notes
+    -----
+    References: Gao, Guan and Su, *Graph regularized symmetric NMF for graph clustering* (2018).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.GSNMF(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "gsnmf"
+    _own: ClassVar[dict[str, str]] = {
+        "lam": "lam",
+        "solver": "solver",
+        "penalty": "penalty",
+        "graph": "graph",
+        "n_neighbors": "graph_neighbors",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        lam: float = 1.0,
+        solver: str = "multiplicative",
+        penalty: float = 1.0,
+        graph: str = "ncut",
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        affinity: str = "self_tuning",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.lam = lam
+        self.solver = solver
+        self.penalty = penalty
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.affinity = affinity
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class S3NMF(BaseClusterer):
+    """Rounds of many symmetric NMFs; each round's graph is the vote of the last.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    tau : float, default=2.0
+        How evenly members are weighed, above 1 to 1000.
+    members : int, default=20
+        Factorisations per round.
+    rounds : int, default=10
+        Rounds.
+    hard_votes : bool, default=True
+        Whether a member votes with its labels instead of its factor.
+    %(graph)s
+    %(pairs)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    similarity_ : csr_matrix of shape (n_samples, n_samples)
+        The graph that was factored or cut.
+    sigma_ : ndarray of shape (n_samples,)
+        Local scales; not where affinities were given.
+
+    Notes
+    -----
+    References: Jia, Liu, Hou, Kwong and Zhang, *Self-supervised symmetric nonnegative matrix factorization* (2022).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.S3NMF(n_clusters=3, rounds=2, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "s3nmf"
+    _own: ClassVar[dict[str, str]] = {
+        "tau": "tau",
+        "members": "members",
+        "rounds": "rounds",
+        "hard_votes": "hard_votes",
+        "graph": "graph",
+        "n_neighbors": "graph_neighbors",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        tau: float = 2.0,
+        members: int = 20,
+        rounds: int = 10,
+        hard_votes: bool = True,
+        graph: str = "ncut",
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        affinity: str = "self_tuning",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.tau = tau
+        self.members = members
+        self.rounds = rounds
+        self.hard_votes = hard_votes
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.affinity = affinity
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class SpectralClustering(BaseClusterer):
+    """Spectral clustering of the self-tuned graph.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    %(graph)s
+    %(pairs)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    similarity_ : csr_matrix of shape (n_samples, n_samples)
+        The graph that was factored or cut.
+    sigma_ : ndarray of shape (n_samples,)
+        Local scales; not where affinities were given.
+
+    Notes
+    -----
+    References: Ng, Jordan and Weiss (2001); Zelnik-Manor and Perona (2004).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.SpectralClustering(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "spectral"
+    _own: ClassVar[dict[str, str]] = {
+        "graph": "graph",
+        "n_neighbors": "graph_neighbors",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        graph: str = "ncut",
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        affinity: str = "self_tuning",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.affinity = affinity
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class GNMF(BaseClusterer):
+    """NMF of the samples with the graph Laplacian as a regulariser; k-means on the factor.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    lam : float, default=100.0
+        Weight of the Laplacian term, 0 to 1e9.
+    %(graph)s
+    %(samples)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    similarity_ : csr_matrix of shape (n_samples, n_samples)
+        The graph that was factored or cut.
+    sigma_ : ndarray of shape (n_samples,)
+        Local scales; not where affinities were given.
+
+    Notes
+    -----
+    Negative features are shifted to 0.
+
+    References: Cai, He, Han and Huang, *Graph regularized NMF for data representation* (2011).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.GNMF(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "gnmf"
+    _own: ClassVar[dict[str, str]] = {
+        "lam": "lam",
+        "graph": "graph",
+        "n_neighbors": "graph_neighbors",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        lam: float = 100.0,
+        graph: str = "ncut",
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.lam = lam
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class CGSymNMF(BaseClusterer):
+    r"""Symmetric NMF of a graph that is learnt by self-expression.
+
+    A reconstruction from the paper: n x n matrices and n\ :sup:`3` work.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    alpha : float, default=0.1
+        Weight of self-expression, 0 to 1e9.
+    beta : float, default=1.0
+        How strongly the graph is held to the first one, 0 to 1e9.
+    %(graph)s
+    %(samples)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    similarity_ : csr_matrix of shape (n_samples, n_samples)
+        The graph that was factored or cut.
+    sigma_ : ndarray of shape (n_samples,)
+        Local scales; not where affinities were given.
+
+    Notes
+    -----
+    References: Jia, Liu, Hou and Kwong, *Clustering-aware graph construction: a joint learning perspective* (2020).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.CGSymNMF(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "cgsymnmf"
+    _own: ClassVar[dict[str, str]] = {
+        "alpha": "alpha",
+        "beta": "beta",
+        "graph": "graph",
+        "n_neighbors": "graph_neighbors",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        alpha: float = 0.1,
+        beta: float = 1.0,
+        graph: str = "ncut",
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.alpha = alpha
+        self.beta = beta
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class RBSMF(BaseClusterer):
+    r"""Robust factorisation with a bi-stochastic graph that is learnt along.
+
+    A reconstruction from the paper: n x n matrices and n\ :sup:`3` work.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    lam : float, default=1.0
+        Weight of the Laplacian term, 0 to 1e9.
+    mu : float, default=1.0
+        How strongly the graph is held to the first one, 1e-9 to 1e9.
+    %(graph)s
+    %(samples)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    similarity_ : csr_matrix of shape (n_samples, n_samples)
+        The graph that was factored or cut.
+    sigma_ : ndarray of shape (n_samples,)
+        Local scales; not where affinities were given.
+
+    Notes
+    -----
+    References: Wang, He, Jiang and Li, *Robust bi-stochastic graph regularized matrix factorization for data
+    clustering* (2022).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.RBSMF(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "rbsmf"
+    _own: ClassVar[dict[str, str]] = {
+        "lam": "lam",
+        "mu": "mu",
+        "graph": "graph",
+        "n_neighbors": "graph_neighbors",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        lam: float = 1.0,
+        mu: float = 1.0,
+        graph: str = "ncut",
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.lam = lam
+        self.mu = mu
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class NMFAN(BaseClusterer):
+    """NMF of the samples with a neighbour graph that is learnt along.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    lam : float, default=100.0
+        Weight of the Laplacian term, 0 to 1e9.
+    n_neighbors : int, default=5
+        Neighbours of the first graph.
+    %(samples)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    Notes
+    -----
+    References: Huang, Xu et al., NMF with adaptive neighbours (2017).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.NMFAN(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "nmfan"
+    _own: ClassVar[dict[str, str]] = {
+        "lam": "lam",
+        "n_neighbors": "n_neighbors",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        lam: float = 100.0,
+        n_neighbors: int = 5,
+        metric: str = "euclidean",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.lam = lam
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class KMeans(BaseClusterer):
+    """k-means on the samples: k-means++ and Lloyd's iteration, the best of 20 restarts per start.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    %(samples)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    Notes
+    -----
+    For comparison; the engine is the one that labels embeddings.
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.KMeans(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "kmeans"
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        metric: str = "euclidean",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+
+@documented
+class NMF(BaseClusterer):
+    """Plain NMF of the samples; k-means on the factor.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    %(samples)s
+    %(common)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    Notes
+    -----
+    For comparison. Negative features are shifted to 0.
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
+    >>> labels = nearfar.NMF(n_clusters=3, random_state=0).fit_predict(X)
+    >>> nearfar.metrics.accuracy_score(y, labels)
+    1.0
+    """
+
+    _method = "nmf"
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        metric: str = "euclidean",
+        n_init: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit

@@ -1,0 +1,122 @@
+"""Models from files, as estimators."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _estimators, _nearfar
+from ._base import BaseClusterer
+
+_CLASSES: dict[str, type[BaseClusterer]] = {
+    cls._method: cls
+    for cls in vars(_estimators).values()
+    if isinstance(cls, type) and issubclass(cls, BaseClusterer) and cls is not BaseClusterer
+}
+
+#: What the methods' own parameters are called in a file, where it is not their name here.
+_NAMES = {"lam": "lambda", "n_neighbors": "neighbors", "hard_votes": "hard"}
+
+
+def load(path: str | os.PathLike[str]) -> BaseClusterer:
+    """Load a model that :meth:`save`, or ``nearfar cluster --save-model``, wrote.
+
+    Nothing in the file is executed. A file that is damaged, made up, of another format or of an unknown version is
+    refused.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    model : estimator
+        Fitted, of the class of its method, with the settings that were in force.
+
+    Raises
+    ------
+    ValueError
+        When the file is no sound model.
+    OSError
+        When it cannot be read.
+
+    Examples
+    --------
+    >>> import nearfar, tempfile, pathlib
+    >>> X, y = nearfar.datasets.make_moons(120, random_state=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "moons.nearfar")
+    ...     nearfar.NearFar(n_clusters=2, random_state=0).fit(X).save(path)
+    ...     model = nearfar.load(path)
+    >>> nearfar.metrics.accuracy_score(y, model.predict(X))
+    1.0
+    """
+    model = _nearfar.Model.load(Path(path))
+    about = json.loads(model.about())
+    try:
+        estimator = _CLASSES[about["method"]](**_parameters(about))
+        estimator._take(model)
+    except (AttributeError, IndexError, KeyError, StopIteration, TypeError) as error:
+        # The checksum is no signature: somebody may have made the settings up.
+        raise ValueError(f"{path}: the model's settings make no sense ({error}); fit anew") from error
+    names = about["feature_names"]
+    estimator.n_features_in_ = about["n_features"] or about["n_samples"]
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    return estimator
+
+
+def _parameters(about: dict[str, Any]) -> dict[str, Any]:
+    """The constructor's arguments that would give these settings."""
+    params = about["params"]
+    cls = _CLASSES[about["method"]]
+    given: dict[str, Any] = {
+        "n_clusters": params["n_clusters"],
+        "n_init": params["starts"],
+        "max_iter": params["stop"]["max_iter"],
+        "tol": params["stop"]["loss_tolerance"],
+        "random_state": params["seed"],
+        "metric": about["metric"],
+    }
+    if about["input"] in ("distances", "neighbors"):
+        given["metric"] = "precomputed"
+    elif about["input"] == "affinities":
+        given["affinity"] = "precomputed"
+    if about["method"] == "lsdg":
+        return given | _of_lsdg(params)
+    method = params["method"]
+    for name, inside in cls._own.items():
+        if name == "graph":
+            given[name] = params["graph"]["kind"]
+        elif inside == "graph_neighbors":
+            given[name] = params["graph"]["neighbors"]
+        elif about["method"] == "sbsum":
+            given[name] = method["block"]
+        else:
+            given[name] = method[_NAMES.get(name, name)]
+    return given
+
+
+def _of_lsdg(params: dict[str, Any]) -> dict[str, Any]:
+    own = params["lsdg"]
+    density = own["density"]
+    weights = density["mu"] if "mu" in density else {"n_neighbors": density["neighbors"]}
+    return {
+        "preset": params["preset"],
+        "alpha": next(iter(own["alpha"].values())),
+        "beta": own["beta"],
+        **weights,
+        "dissimilarity": own["dissimilarity"],
+        "orthogonality": own["orthogonality"],
+        "solver": own["solver"],
+        "regularizer": own["regularizer"],
+        "reseed": own["reseed"] != "never",
+        "init": params["start"],
+        "prune": params["pruning"],
+        "precision": params["precision"],
+    }

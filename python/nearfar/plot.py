@@ -1,0 +1,193 @@
+"""Pictures of fitted models, with matplotlib (``pip install nearfar[plot]``).
+
+Every function draws into an axes, its own or one given, and returns it.
+
+Examples
+--------
+>>> import nearfar, nearfar.plot
+>>> X, y = nearfar.datasets.make_moons(120, random_state=3)
+>>> model = nearfar.NearFar(n_clusters=2, random_state=0).fit(X)
+>>> axes = nearfar.plot.weights(model, X, y)
+>>> axes.get_xlabel()
+'rank'
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from . import _nearfar
+from .metrics import _codes
+
+__all__ = ["convergence", "embedding", "graph", "weights"]
+
+_NEAR, _FAR, _RATE = "#1b7837", "#b2182b", "#333333"
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("nearfar.plot needs matplotlib: pip install nearfar[plot]") from error
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def weights(model: Any, X: Any = None, y: Any = None, *, max_rank: int | None = None, ax: Any = None) -> Any:
+    """Learnt weights over rank: near above the axis, far below, with the share of right neighbours as a line.
+
+    Parameters
+    ----------
+    model : NearFar
+        Fitted.
+    X, y : array-like, default=None
+        The training data and its known classes, for the line.
+    max_rank : int, default=None
+        Ranks shown; up to the last one with any weight if left out.
+    ax : matplotlib axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        Where it was drawn.
+    """
+    check_is_fitted(model)
+    if not hasattr(model, "near_weights_"):
+        raise ValueError(f"{type(model).__name__} learns no weights; only NearFar has them to show")
+    if (X is None) != (y is None):
+        raise ValueError("the correct rate needs both X and y, or neither")
+    ax = _axes(ax)
+    near, far = model.near_weights_, model.far_weights_
+    used = np.flatnonzero((near > 0) | (far > 0))
+    last = len(near) if max_rank is None else min(max_rank, len(near))
+    if max_rank is None and used.size:
+        last = int(used[-1]) + 1
+    ranks = np.arange(last)
+    ax.fill_between(ranks, near[:last] / near.max(), step="mid", color=_NEAR, label="near weight")
+    ax.fill_between(ranks, -far[:last] / far.max(), step="mid", color=_FAR, label="far weight")
+    if X is not None:
+        kind = model._kind()
+        X = check_array(X, dtype=(np.float64, np.float32), order="C")
+        rate = _nearfar.correct_rate(X, kind, _codes(y, "y"), model._n_threads())
+        ax.plot(ranks, rate[:last], color=_RATE, linewidth=1, label="correct rate")
+    ax.axhline(0, color="black", linewidth=0.5)
+    ax.set(xlabel="rank", ylabel="weight, as a share of the largest", ylim=(-1.05, 1.05))
+    ax.legend(loc="upper right", frameon=False)
+    return ax
+
+
+def convergence(model: Any, *, ax: Any = None) -> Any:
+    """The loss of every start over its iterations; the best start in front.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    ax : matplotlib axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        Where it was drawn.
+    """
+    check_is_fitted(model)
+    ax = _axes(ax)
+    trace = model.trace_
+    for member in np.unique(trace["member"]):
+        rows = trace["member"] == member
+        kept = model.members_[member]["kept"]
+        style = {"color": _NEAR, "alpha": 0.8} if kept else {"color": "#999999", "alpha": 0.5}
+        ax.plot(trace["iteration"][rows], trace["loss"][rows], linewidth=1, **style)
+    ax.set(xlabel="iteration", ylabel="loss")
+    return ax
+
+
+def graph(model: Any, which: str = "similarity", *, labels: Any = None, ax: Any = None) -> Any:
+    """A learnt graph as a heat map, ordered by cluster.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    which : {"similarity", "dissimilarity", "affinity"}, default="similarity"
+        Which graph; "affinity" needs ``store_affinity=True``.
+    labels : array-like of shape (n_samples,), default=None
+        Order by these instead of `labels_`, such as the known classes.
+    ax : matplotlib axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        Where it was drawn.
+    """
+    check_is_fitted(model)
+    names = {"similarity": "similarity_", "dissimilarity": "dissimilarity_", "affinity": "affinity_matrix_"}
+    if which not in names:
+        raise ValueError(f"which = {which!r} is not allowed: it must be one of {', '.join(names)}")
+    if not hasattr(model, names[which]):
+        tip = "; fit with store_affinity=True" if which == "affinity" else ""
+        raise ValueError(f"this {type(model).__name__} has no {names[which]}{tip}")
+    matrix = getattr(model, names[which])
+    codes = _codes(model.labels_ if labels is None else labels, "labels")
+    order = np.argsort(codes, kind="stable")
+    # Large graphs are summed into as many cells as a picture can show.
+    n = len(order)
+    cells = min(n, 800)
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n) * cells // n
+    image = np.zeros((cells, cells))
+    if hasattr(matrix, "tocoo"):
+        entries = matrix.tocoo()
+        np.add.at(image, (place[entries.row], place[entries.col]), entries.data)
+    else:
+        np.add.at(image, (place[:, None], place[None, :]), matrix)
+    ax = _axes(ax)
+    # The diagonal and a few strong pairs would make all else white.
+    off = image[~np.eye(cells, dtype=bool)]
+    most = np.quantile(off[off > 0], 0.98) if (off > 0).any() else 1.0
+    cmap = "Reds" if which == "dissimilarity" else "Greens"
+    ax.imshow(image, cmap=cmap, vmin=0, vmax=most, interpolation="nearest")
+    for edge in np.flatnonzero(np.diff(codes[order])) + 1:
+        ax.axhline(edge * cells / n - 0.5, color="black", linewidth=0.4)
+        ax.axvline(edge * cells / n - 0.5, color="black", linewidth=0.4)
+    ax.set(xticks=[], yticks=[], title=f"{which}, ordered by {'cluster' if labels is None else 'class'}")
+    return ax
+
+
+def embedding(model: Any, *, labels: Any = None, components: tuple[int, int] = (0, 1), ax: Any = None) -> Any:
+    """The samples in two of their spectral coordinates (or columns of the factor), coloured by cluster.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    labels : array-like of shape (n_samples,), default=None
+        Colour by these instead of `labels_`.
+    components : tuple of two int, default=(0, 1)
+        Which coordinates.
+    ax : matplotlib axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        Where it was drawn.
+    """
+    check_is_fitted(model)
+    points = getattr(model, "embedding_", model.factor_)
+    for component in components:
+        if not 0 <= component < points.shape[1]:
+            raise ValueError(f"components = {components} is not allowed: each must be 0 to {points.shape[1] - 1}")
+    ax = _axes(ax)
+    codes = _codes(model.labels_ if labels is None else labels, "labels")
+    first, second = components
+    ax.scatter(points[:, first], points[:, second], c=codes, cmap="tab20", s=8, linewidths=0)
+    ax.set(xlabel=f"coordinate {first}", ylabel=f"coordinate {second}")
+    return ax
