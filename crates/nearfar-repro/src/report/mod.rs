@@ -65,10 +65,10 @@ fn legend(table: &ResultTable) -> Vec<String> {
     ];
     let cells = || table.halves.iter().flat_map(|half| &half.lines).flat_map(|line| &line.cells).flatten();
     if cells().any(|cell| cell.published.is_some()) {
-        lines.push("\"paper\" is the published mean ± deviation, with the distance of our mean from it in its deviations.".into());
+        lines.push("\"paper\" is the published mean ± deviation, with our distance from it in its deviations (of the mean on one Z where there is one, as in the paper).".into());
     }
     if cells().any(|cell| cell.repeats.is_some()) {
-        lines.push("\"on one Z\" is the paper's way to a spread: repeats of the spectral step on the Z learnt from seed 0.".into());
+        lines.push("\"on one Z\" is the paper's way: mean and spread over repeats of the spectral step on the Z learnt from seed 0.".into());
     }
     let others: Vec<&str> =
         table.columns.iter().filter(|c| !c.same_samples).map(|column| column.title.as_str()).collect();
