@@ -5,6 +5,8 @@ mod common;
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use common::{command, fail, folder, nearfar, stderr, succeed};
 
 const STUDY: &str = r#"
@@ -40,22 +42,22 @@ fn data(folder: &Path) {
 }
 
 /// The table without the times.
-fn numbers(folder: &Path, out: &str) -> Vec<String> {
-    let text = std::fs::read_to_string(folder.join(out).join("mine.csv")).unwrap();
-    let at = text.lines().next().unwrap().split(',').position(|name| name == "seconds").unwrap();
-    // Names here hold no commas but the choice "…, no labels used", which is quoted: its comma shifts every line alike.
-    let without = |line: &str| {
-        let shift = line.matches('"').count() / 2;
-        let fields: Vec<&str> = line.split(',').collect();
-        fields
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| *i != at + shift)
-            .map(|(_, f)| *f)
-            .collect::<Vec<_>>()
-            .join(",")
-    };
-    text.lines().map(without).collect()
+fn numbers(folder: &Path, out: &str) -> Value {
+    fn forget_times(value: &mut Value) {
+        match value {
+            Value::Object(map) => {
+                map.remove("seconds");
+                map.values_mut().for_each(forget_times);
+            }
+            Value::Array(list) => list.iter_mut().for_each(forget_times),
+            _ => {}
+        }
+    }
+    let text = std::fs::read_to_string(folder.join(out).join("mine.json")).unwrap();
+    let mut table: Value = serde_json::from_str(&text).unwrap();
+    forget_times(&mut table["halves"]);
+    assert_eq!(table["halves"].as_array().unwrap().len(), 2);
+    table["halves"].take()
 }
 
 #[test]
@@ -158,7 +160,7 @@ fn mistakes_are_named_before_anything_runs() {
         std::fs::write(folder.join("wrong.toml"), STUDY.replace(from, to)).unwrap();
         fails(&["repro", "wrong.toml", "--data", ".", "-o", "out"])
     };
-    let misspelt = with("alpha =", "alhpa =");
+    let misspelt = with("alpha =", "alpa =");
     assert!(misspelt.contains("row \"LSDG\"") && misspelt.contains("did you mean \"alpha\"?"), "{misspelt}");
     assert!(with("preset = \"paper\"", "seed = 3").contains("set by the study itself"));
     assert!(with("alpha = [0.1, 1]", "alpha = [-1]").contains("alpha"));
