@@ -25,7 +25,8 @@ fn arrow(svg: &mut String, to: [f64; 3], name: &str, color: &str) {
         by + 5.0 * u,
         bx + 5.0 * v,
         by - 5.0 * u,
-        x1 + 8.0,
+        // Beyond the tip, out of the arrow's way.
+        x1 + if u < 0.0 { -26.0 } else { 8.0 },
         y1 - 4.0
     );
 }
