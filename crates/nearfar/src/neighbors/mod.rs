@@ -167,7 +167,8 @@ impl std::fmt::Display for Warning {
             Self::DeadColumns { columns } => {
                 write!(
                     f,
-                    "{columns} columns of the factor died; try fewer clusters, a smaller beta or --reseed"
+                    "{columns} column{} of the factor died; try fewer clusters, a smaller beta or --reseed",
+                    if *columns == 1 { "" } else { "s" }
                 )
             }
             Self::ManyPieces { pieces, n_clusters } => write!(
