@@ -17,6 +17,10 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use nearfar::Precision;
 
+/// As in the program that is measured.
+#[global_allocator]
+static ALLOCATOR: nearfar_pages::HugePages = nearfar_pages::HugePages;
+
 #[derive(Parser)]
 #[command(name = "cargo xtask", about)]
 struct Cli {

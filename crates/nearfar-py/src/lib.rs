@@ -16,6 +16,10 @@ mod watch;
 
 use pyo3::prelude::*;
 
+/// As in the program: large matrices on huge pages.
+#[global_allocator]
+static ALLOCATOR: nearfar_pages::HugePages = nearfar_pages::HugePages;
+
 /// The compiled half of nearfar.
 #[pymodule]
 mod _nearfar {

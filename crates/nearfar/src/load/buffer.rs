@@ -15,7 +15,7 @@ use crate::math::kernel::vectorized;
 /// Below this many bytes ordinary memory is as good.
 const LARGE: usize = 4 << 20;
 /// Bytes read and looked at together: they should still be in the cache.
-const CHUNK: usize = 1 << 18;
+const CHUNK: usize = 1 << 17;
 
 /// A fixed number of values; sees itself as a slice.
 ///
