@@ -109,21 +109,27 @@ impl Half<'_> {
     fn descend(&self, own: &mut [f64]) {
         let (r, block) = (self.r, ROWS * self.r);
         let hessian = self.hessian();
+        let diagonal: Vec<Curvature> = (0..r).map(|k| Curvature::new(hessian[k * r + k])).collect();
         let gradients: Vec<(Vec<f64>, f64)> = own
             .par_chunks(block)
             .enumerate()
             .map(|(at, own)| {
                 vectorized(
                     #[inline(always)]
-                    || self.gradient(&hessian, own, at * ROWS),
+                    || self.gradient(&hessian, &diagonal, own, at * ROWS),
                 )
             })
             .collect();
         let largest = gradients.iter().map(|(_, gain)| *gain).fold(0.0, f64::max);
         own.par_chunks_mut(block).zip(gradients).for_each(|(own, (mut g, _))| {
-            for (h, g) in own.chunks_exact_mut(r).zip(g.chunks_exact_mut(r)) {
-                greedy(&hessian, h, g, WORTH * largest);
-            }
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (h, g) in own.chunks_exact_mut(r).zip(g.chunks_exact_mut(r)) {
+                        greedy(&hessian, &diagonal, h, g, WORTH * largest);
+                    }
+                },
+            );
         });
     }
 
@@ -137,7 +143,13 @@ impl Half<'_> {
 
     /// The gradient of a block of rows that starts at row `start`, and the largest gain of any one entry.
     #[inline(always)]
-    fn gradient(&self, hessian: &[f64], own: &[f64], start: usize) -> (Vec<f64>, f64) {
+    fn gradient(
+        &self,
+        hessian: &[f64],
+        diagonal: &[Curvature],
+        own: &[f64],
+        start: usize,
+    ) -> (Vec<f64>, f64) {
         let (r, mut largest) = (self.r, 0.0_f64);
         let mut gradient = vec![0.0; own.len()];
         for (a, (h, g)) in own.chunks_exact(r).zip(gradient.chunks_exact_mut(r)).enumerate() {
@@ -150,27 +162,40 @@ impl Half<'_> {
                 let graph =
                     0.5 * self.lambda * self.degrees[i] * other[k] - (1.0 + 0.5 * self.lambda) * product[k];
                 g[k] = quadratic + graph + self.sign * y[k];
-                largest = largest.max(gain(hessian[k * r + k], h[k], g[k]).1);
+                largest = largest.max(diagonal[k].gain(h[k], g[k]).1);
             }
         }
         (gradient, largest)
     }
 }
 
-/// The best move of an entry h of slope g, and what it gains.
-#[inline(always)]
-fn gain(curvature: f64, h: f64, g: f64) -> (f64, f64) {
-    let step = (h - g / curvature).max(0.0) - h;
-    (step, -(step * g + 0.5 * curvature * step * step))
+/// How the objective bends along one entry; its inverse is kept, since a division per look costs more than the rest.
+struct Curvature {
+    value: f64,
+    inverse: f64,
+}
+
+impl Curvature {
+    fn new(value: f64) -> Self {
+        Self { value, inverse: value.recip() }
+    }
+
+    /// The best move of an entry h of slope g, and what it gains.
+    #[inline(always)]
+    fn gain(&self, h: f64, g: f64) -> (f64, f64) {
+        let step = (h - g * self.inverse).max(0.0) - h;
+        (step, -(step * g + 0.5 * self.value * step * step))
+    }
 }
 
 /// Greedy coordinate descent in one row; `g` is its gradient and is kept up.
-fn greedy(hessian: &[f64], h: &mut [f64], g: &mut [f64], enough: f64) {
+#[inline(always)]
+fn greedy(hessian: &[f64], diagonal: &[Curvature], h: &mut [f64], g: &mut [f64], enough: f64) {
     let r = h.len();
     for _ in 0..r * r {
         let (mut best, mut step, mut at) = (0.0, 0.0, None);
-        for k in 0..r {
-            let (s, gained) = gain(hessian[k * r + k], h[k], g[k]);
+        for (k, (curvature, (h, g))) in diagonal.iter().zip(h.iter().zip(&*g)).enumerate() {
+            let (s, gained) = curvature.gain(*h, *g);
             if gained > best {
                 (best, step, at) = (gained, s, Some(k));
             }
