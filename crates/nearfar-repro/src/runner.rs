@@ -350,8 +350,11 @@ impl<'a, H: Host> Runner<'a, H> {
             .rows
             .iter()
             .map(|row| {
-                let screened =
-                    if row.grid.is_empty() { 0 } else { row.settings().len() * study.screen as usize };
+                let screened = if row.grid.is_empty() {
+                    0
+                } else {
+                    row.settings().len() * study.screen_of(row) as usize
+                };
                 screened + row.choices().len() * study.starts as usize
             })
             .sum();
@@ -361,8 +364,8 @@ impl<'a, H: Host> Runner<'a, H> {
 
     /// Count on the screening of this many datasets alone.
     pub(crate) fn expect_screening(&self, datasets: usize) {
-        let settings: usize = self.study.rows.iter().map(|row| row.settings().len()).sum();
-        self.total.store(datasets * settings * self.study.screen as usize, Ordering::Relaxed);
+        let runs = |row: &RowSpec| row.settings().len() * self.study.screen_of(row) as usize;
+        self.total.store(datasets * self.study.rows.iter().map(runs).sum::<usize>(), Ordering::Relaxed);
     }
 
     /// Every setting of the first row's grid with the runs that screen it.
@@ -375,10 +378,11 @@ impl<'a, H: Host> Runner<'a, H> {
     }
 
     fn screen(&self, ready: &Ready, row: &RowSpec, grid: &[Setting]) -> Result<Vec<Vec<Run>>> {
+        let seeds = self.study.screen_of(row);
         let jobs: Vec<(&Setting, u64)> =
-            grid.iter().flat_map(|setting| (0..self.study.screen).map(move |seed| (setting, seed))).collect();
+            grid.iter().flat_map(|setting| (0..seeds).map(move |seed| (setting, seed))).collect();
         let runs = self.batch(ready, row, &jobs, 0)?;
-        Ok(runs.chunks(self.study.screen as usize).map(<[Run]>::to_vec).collect())
+        Ok(runs.chunks(seeds as usize).map(<[Run]>::to_vec).collect())
     }
 
     fn add_graphs<'s>(ready: &mut Ready, settings: impl Iterator<Item = &'s Setting>) -> Result<()> {

@@ -53,6 +53,13 @@ fn one() -> u64 {
     1
 }
 
+impl Study {
+    /// Seeds per setting of this row's grid.
+    pub fn screen_of(&self, row: &RowSpec) -> u64 {
+        row.screen.unwrap_or(self.screen).min(self.starts)
+    }
+}
+
 /// One row.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -71,6 +78,8 @@ pub struct RowSpec {
     pub grid: BTreeMap<String, Axis>,
     /// A method of your own: a file of labels per dataset and seed, with `{dataset}` and `{seed}` in its name.
     pub labels: Option<String>,
+    /// Seeds per setting of this row's grid; those of the study when not given.
+    pub screen: Option<u64>,
     /// Its row in the paper's tables.
     pub published: Option<String>,
     /// A word on it, shown under the table.
@@ -218,8 +227,9 @@ impl Study {
         if !(2..=1000).contains(&study.starts) {
             return Err(wrong(format!("starts = {} is not allowed: it must be 2 to 1000", study.starts)));
         }
-        if !(1..=study.starts).contains(&study.screen) {
-            let (screen, starts) = (study.screen, study.starts);
+        let screens = study.rows.iter().filter_map(|row| row.screen).chain([study.screen]);
+        if let Some(screen) = screens.into_iter().find(|screen| !(1..=study.starts).contains(screen)) {
+            let starts = study.starts;
             return Err(wrong(format!(
                 "screen = {screen} is not allowed: it must be 1 to starts = {starts}"
             )));

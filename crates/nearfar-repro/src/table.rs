@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::published;
 use crate::runner::Found;
 use crate::stats::{mean_std, signed_rank_p};
-use crate::study::{Choice, Study};
+use crate::study::{Choice, RowSpec, Study};
 
 /// Below this p a difference counts.
 const SIGNIFICANT: f64 = 0.05;
@@ -160,13 +160,21 @@ impl ResultTable {
 fn protocol(study: &Study) -> String {
     let mut text =
         format!("Mean ± standard deviation over {} starts (seeds 0 to {}).", study.starts, study.starts - 1);
-    if study.rows.iter().any(|row| !row.grid.is_empty()) {
-        let seeds =
-            if study.screen == 1 { "seed 0".to_owned() } else { format!("seeds 0 to {}", study.screen - 1) };
+    let seeds =
+        |screen: u64| if screen == 1 { "seed 0".to_owned() } else { format!("seeds 0 to {}", screen - 1) };
+    let with_grid: Vec<&RowSpec> = study.rows.iter().filter(|row| !row.grid.is_empty()).collect();
+    if !with_grid.is_empty() {
         let _ = write!(
             text,
-            " Grids are searched with {seeds} per setting, the chosen setting is then run with all starts."
+            " Grids are searched with {} per setting, the chosen setting is then run with all starts.",
+            seeds(study.screen)
         );
+    }
+    for row in with_grid {
+        let screen = study.screen_of(row);
+        if screen != study.screen {
+            let _ = write!(text, " {}: with {}.", row.name, seeds(screen));
+        }
     }
     text
 }

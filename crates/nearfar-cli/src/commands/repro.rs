@@ -103,7 +103,11 @@ fn open(name: &str, args: &ReproArgs) -> Outcome<Study> {
         study.datasets.clear();
     }
     study.starts = args.starts.unwrap_or(study.starts);
-    study.screen = args.screen.unwrap_or(study.screen).min(study.starts);
+    if let Some(screen) = args.screen {
+        study.screen = screen;
+        study.rows.iter_mut().for_each(|row| row.screen = None);
+    }
+    study.screen = study.screen.min(study.starts);
     if !(2..=1000).contains(&study.starts) || study.screen == 0 {
         return Err(Failure::wrong("--starts must be 2 to 1000, --screen 1 or more"));
     }
