@@ -103,6 +103,23 @@ fn a_study_killed_at_random_moments_ends_like_an_unbroken_one() {
 }
 
 #[test]
+fn every_row_of_the_built_in_studies_runs() {
+    let folder = folder("studies");
+    data(&folder);
+    for study in ["table-clustering", "table-ablation", "table-orthogonality", "table-aosymnmf"] {
+        let out =
+            ["repro", study, "--data", ".", "-o", "all", "--only", "moons", "--starts", "2", "--screen", "1"];
+        succeed(&folder, &[&out[..], &["--thin", "100", "-q"]].concat());
+        let printed = succeed(&folder, &["repro", study, "--print"]);
+        let rows = printed.matches("[[row]]").count();
+        let text = std::fs::read_to_string(folder.join("all").join(format!("{study}.json"))).unwrap();
+        let table: Value = serde_json::from_str(&text).unwrap();
+        let lines = table["halves"][0]["lines"].as_array().expect("lines chosen with labels").len();
+        assert_eq!(lines, rows, "{study}");
+    }
+}
+
+#[test]
 fn labels_made_elsewhere_stand_in_the_same_table() {
     let folder = folder("repro-labels");
     data(&folder);
