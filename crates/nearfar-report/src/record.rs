@@ -50,6 +50,8 @@ pub struct Record {
     pub complete: bool,
     /// Cluster of every point.
     pub labels: Vec<u32>,
+    /// Whether points have names; otherwise they are called by their row.
+    pub(crate) named: bool,
     /// Mean agreement of the starts with the result.
     pub agreement: f64,
     /// How every start went.
@@ -269,6 +271,11 @@ impl Record {
         let shown = self.uncertain.iter().chain(self.clusters.iter().flat_map(|c| &c.representatives));
         unless(shown.clone().all(known) && self.clusters.iter().all(|c| c.nearest.is_none_or(|(c, _)| c < r)), "a cluster is unknown")?;
         unless(self.image.is_none_or(|[h, w]| (1..=4096).contains(&h) && (1..=4096).contains(&w)), "an image has no size")
+    }
+
+    /// What a point is called in a sentence.
+    pub(crate) fn name(&self, id: &str) -> String {
+        if self.named { id.to_owned() } else { format!("row {id}") }
     }
 
     pub(crate) fn head() -> (String, u32) {

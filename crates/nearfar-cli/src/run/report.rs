@@ -68,7 +68,8 @@ pub(crate) fn record(
 fn settings_of(text: &str) -> Vec<(String, String)> {
     let table: toml::Table = text.parse().unwrap_or_default();
     let word = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    table.iter().map(|(key, value)| (key.clone(), word(value))).collect()
+    let given = |value: &toml::Value| value.as_array().is_none_or(|list| !list.is_empty());
+    table.iter().filter(|(_, value)| given(value)).map(|(key, value)| (key.clone(), word(value))).collect()
 }
 
 /// The command line, so that a shell takes it as it was given.

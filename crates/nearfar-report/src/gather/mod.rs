@@ -165,6 +165,7 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
         kind: serde_json::to_value(about.input).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default(),
         size: [n, about.n_features, r],
         complete: about.complete,
+        named: extras.ids.is_some(),
         agreement: finite(about.agreement),
         starts: starts(&about.members),
         best: best(model),

@@ -3,8 +3,8 @@
 use maud::{Markup, PreEscaped, html};
 use nearfar::model::TRACE_COLUMNS;
 
-use super::number::{count, duration, percent, short};
-use super::svg::{Axis, Plot, SMALL, Size, WIDE, steps};
+use super::number::{brief, count, duration, percent, short};
+use super::svg::{Axis, HALF, Plot, SMALL, Size, WIDE, steps};
 use super::table::{Cell, Figure, Table};
 use crate::record::{Column, Histogram, Record};
 
@@ -12,8 +12,8 @@ use crate::record::{Column, Histogram, Record};
 const MOST_RANGES: usize = 40;
 
 /// A chart in the size for a desk and in the size for a hand.
-pub(crate) fn both(draw: impl Fn(Size, &'static str) -> Markup) -> Markup {
-    html! { (draw(WIDE[0], "wide")) (draw(WIDE[1], "narrow")) }
+pub(crate) fn both(sizes: [Size; 2], draw: impl Fn(Size, &'static str) -> Markup) -> Markup {
+    html! { (draw(sizes[0], "wide")) (draw(sizes[1], "narrow")) }
 }
 
 /// From least to most, with mean and deviation, a line for every column.
@@ -44,7 +44,7 @@ pub(crate) fn ranges(columns: &[Column]) -> Markup {
         plot.finish(class, &format!("Ranges of {}", count(shown.len(), "column")))
     };
     html! {
-        (both(draw))
+        (both(WIDE, draw))
         @if columns.len() > MOST_RANGES { p.note { "The first " (MOST_RANGES) " of " (columns.len()) " columns are drawn." } }
     }
 }
@@ -58,25 +58,35 @@ pub(crate) fn clipped(text: &str, most: usize) -> String {
 }
 
 /// Bars of one or two distributions over the same edges.
-fn distribution(parts: &[(&Histogram, &str, &str)], size: Size, label: &str, words: &str) -> Markup {
+fn distribution(parts: &[(&Histogram, &str, &str)], label: &str, words: &str) -> Markup {
+    both(HALF, |size, class| bars(parts, size, class, label, words))
+}
+
+fn bars(parts: &[(&Histogram, &str, &str)], size: Size, class: &str, label: &str, words: &str) -> Markup {
     let edges = &parts[0].0.edges;
     let (Some(first), Some(last)) = (edges.first(), edges.last()) else { return html! {} };
     let total = |h: &Histogram| h.counts.iter().sum::<u64>().max(1) as f64;
     let most = parts.iter().flat_map(|(h, ..)| h.counts.iter().map(move |c| *c as f64 / total(h))).fold(0.0, f64::max);
     let mut plot = Plot::new(size, Axis::new(*first, *last, label), Axis::new(0.0, most * 1.06, "share"));
-    for (histogram, class, _) in parts {
-        for (at, value) in histogram.counts.iter().enumerate() {
-            plot.bar([edges[at], edges[at + 1]], *value as f64 / total(histogram), class);
+    for (histogram, color, _) in parts {
+        let heights = || histogram.counts.iter().map(|c| *c as f64 / total(histogram)).enumerate();
+        if *color == "far-line" {
+            // An outline over bars: two fills would be one grey in print.
+            let [.., bottom] = plot.inside;
+            let along: Vec<_> = heights().map(|(at, y)| (plot.px(edges[at]), plot.px(edges[at + 1]), plot.py(y))).collect();
+            plot.push(format_args!("<path class='{color}' d='{}'/>", steps(bottom, along.into_iter())));
+        } else {
+            heights().for_each(|(at, y)| plot.bar([edges[at], edges[at + 1]], y, color));
         }
     }
     let [_, right, top, _] = plot.inside;
-    for (at, (_, class, name)) in parts.iter().enumerate().filter(|(_, part)| !part.2.is_empty()) {
+    for (at, (_, color, name)) in parts.iter().enumerate().filter(|(_, part)| !part.2.is_empty()) {
         let y = top - 9.0 + 16.0 * at as f64;
-        let width = 7.0 * name.len() as f64;
-        plot.push(format_args!("<rect class='{class}' x='{:.1}' y='{:.1}' width='10' height='10' rx='2'/>", right - width - 14.0, y - 9.0));
+        let x = right - 6.3 * name.len() as f64 - 20.0;
+        plot.push(format_args!("<rect class='{color}' x='{x:.1}' y='{:.1}' width='10' height='10' rx='2'/>", y - 9.0));
         plot.text([right, y], "end", "tick", name);
     }
-    plot.finish("", words)
+    plot.finish(class, words)
 }
 
 fn histogram_table(name: &str, parts: &[(&str, &Histogram)]) -> Table {
@@ -100,7 +110,7 @@ pub(crate) fn neighbors(record: &Record) -> Markup {
                     name: "distances", live: true,
                     title: if d.what == "affinity" { "Affinities of pairs" } else { "Distances of pairs" },
                     note: html! { "Pairs" (sampled(d.sampled)) ", each kind to its own total. The less the two overlap, the easier the clusters are to see in the distances alone." },
-                    picture: distribution(&[(&d.within, "soft-bar", "same cluster"), (&d.between, "over-bar", "different clusters")], SMALL, &d.what, "Distribution of distances within clusters and between clusters"),
+                    picture: distribution(&[(&d.within, "soft-bar", "same cluster"), (&d.between, "far-line", "different clusters")], &d.what, "Distribution of distances within clusters and between clusters"),
                     table: histogram_table(&d.what, &[("same cluster", &d.within), ("different clusters", &d.between)]),
                 }.draw())
             }
@@ -108,7 +118,7 @@ pub(crate) fn neighbors(record: &Record) -> Markup {
                 (Figure {
                     name: "sigma", live: true, title: "Local scale σ of each point",
                     note: html! { "The distance at which a point’s affinity to others begins to fade: small where points are dense. A long tail means outliers." },
-                    picture: distribution(&[(sigma, "soft-bar", "")], SMALL, "σ", "Distribution of the local scales"),
+                    picture: distribution(&[(sigma, "soft-bar", "")], "σ", "Distribution of the local scales"),
                     table: histogram_table("σ", &[("points", sigma)]),
                 }.draw())
             }
@@ -156,8 +166,8 @@ pub(crate) fn weights_chart(sets: &[Weights<'_>], size: Size, class: &'static st
     let mut plot = Plot::bare(size, inside, Axis::log(0.5, last + 0.5, ""), Axis::new(0.0, 1.0, ""));
     let [left, right, ..] = plot.inside;
     plot.text([0.0, 13.0], "start", "label near", "w: trusted as near");
-    plot.text([left - 7.0, top + 5.0], "end", "tick", &short(most_near));
-    plot.text([left - 7.0, bottom], "end", "tick", &short(most_far));
+    plot.text([left - 7.0, top + 5.0], "end", "tick", &brief(most_near));
+    plot.text([left - 7.0, bottom], "end", "tick", &brief(most_far));
     plot.text([left - 7.0, middle + 1.0], "end", "tick", "0");
     for (at, set) in sets.iter().enumerate() {
         let line = sets.len() > 1;
@@ -216,7 +226,7 @@ pub(crate) fn weights(record: &Record) -> Markup {
             name: "weights-chart", title: "Trust in each neighbour rank", live: true, table,
             note: html! { "Blue bars up: how far a rank is trusted as near. Orange bars down: how far it is trusted as far; both sum to one."
                 @if record.correct.is_some() { " The green line is the share of pairs at that rank that are truly of one class: good weights stand high where it is high, and hang low where it is low." } },
-            picture: both(|size, class| weights_chart(&set(), size, class)),
+            picture: both(WIDE, |size, class| weights_chart(&set(), size, class)),
         }.draw())
     }
 }
@@ -325,7 +335,6 @@ pub(crate) fn spectrum(record: &Record) -> Markup {
     let least = values.iter().copied().fold(1.0, f64::min);
     let floor = if least > 0.5 { (least * 10.0 - 0.5).floor() / 10.0 } else { least.min(0.0) };
     let draw = |size: Size, class: &'static str| {
-        let size = [size[0], 300.0];
         let axis = Axis::new(0.4, values.len() as f64 + 0.6, "eigenvalue, largest first").whole();
         let mut plot = Plot::new(size, axis, Axis::new(floor, 1.0_f64.max(values[0]), "value"));
         let [.., top, bottom] = plot.inside;
@@ -350,21 +359,25 @@ pub(crate) fn spectrum(record: &Record) -> Markup {
         }
         (Figure { name: "eigenvalues", title: "Leading eigenvalues of the normalised Z", live: true, table,
             note: html! { "As many values near 1 as there are groups without similarity between them; the shaded step is the gap." },
-            picture: both(draw) }.draw())
+            picture: if values.len() > 14 { both(WIDE, draw) } else { html! { div.half { (both(HALF, draw)) } } } }.draw())
     }
 }
 
 /// Bars of equal height, one under the other.
 pub(crate) fn times(seconds: &[(String, f64)]) -> Markup {
+    both(HALF, |[width, _], class| stages(seconds, width, class))
+}
+
+fn stages(seconds: &[(String, f64)], room: f64, class: &str) -> Markup {
     let most = seconds.iter().map(|(_, s)| *s).fold(f64::MIN_POSITIVE, f64::max);
     let height = 24.0 * seconds.len().max(1) as f64;
     let mut body = String::new();
     for (at, (stage, s)) in seconds.iter().enumerate() {
-        let (y, width) = (24.0 * at as f64, (200.0 * s / most).max(1.0));
+        let (y, width) = (24.0 * at as f64, ((room - 160.0) * s / most).max(1.0));
         let stage = super::style::escape(&clipped(stage, 14));
         body += &format!("<text x='0' y='{:.0}' class='tick'>{stage}</text><rect class='soft-bar' x='84' y='{:.0}' width='{width:.1}' height='13' rx='2'/><text x='{:.1}' y='{:.0}' class='tick'>{}</text>", y + 16.0, y + 6.0, 92.0 + width, y + 16.0, duration(*s));
     }
-    html! { svg viewBox=(format!("0 0 360 {height}")) role="img" aria-label="Time per stage" { (PreEscaped(body)) } }
+    html! { svg class=(class) viewBox=(format!("0 0 {room} {height}")) role="img" aria-label="Time per stage" { (PreEscaped(body)) } }
 }
 
 /// Memberships of all points.
@@ -373,7 +386,7 @@ pub(crate) fn membership(record: &Record) -> Markup {
     Figure {
         name: "membership", live: true, title: "How sure the points are",
         note: html! { "Share of a point’s similarity that lies in its own cluster. " (percent(1.0)) " is no doubt; " (percent(1.0 / record.size[2].max(1) as f64)) " would be a guess." },
-        picture: distribution(&[(&record.membership, "soft-bar", "")], SMALL, "membership", words),
+        picture: distribution(&[(&record.membership, "soft-bar", "")], "membership", words),
         table: histogram_table("membership", &[("points", &record.membership)]),
     }.draw()
 }
@@ -382,10 +395,14 @@ pub(crate) fn membership(record: &Record) -> Markup {
 pub(crate) fn sizes(record: &Record) -> Markup {
     let r = record.clusters.len();
     let most = record.clusters.iter().map(|c| c.size).max().unwrap_or(1) as f64;
-    let mut plot = Plot::new(SMALL, Axis::new(-0.6, r as f64 - 0.4, "cluster").whole(), Axis::new(0.0, most * 1.06, "points").whole());
-    for (at, cluster) in record.clusters.iter().enumerate() {
-        plot.bar([at as f64 - 0.38, at as f64 + 0.38], cluster.size as f64, "soft-bar");
-    }
+    let draw = |size: Size, class: &'static str| {
+        let axis = Axis::new(-0.6, r as f64 - 0.4, "cluster").whole();
+        let mut plot = Plot::new(size, axis, Axis::new(0.0, most * 1.06, "points").whole());
+        for (at, cluster) in record.clusters.iter().enumerate() {
+            plot.bar([at as f64 - 0.38, at as f64 + 0.38], cluster.size as f64, "soft-bar");
+        }
+        plot.finish(class, "Number of points in every cluster")
+    };
     let mut table = Table::new(&["cluster", "points", "inside", "next cluster", "its share"]);
     table.rows = record
         .clusters
@@ -396,6 +413,6 @@ pub(crate) fn sizes(record: &Record) -> Markup {
             [Cell::Count(at), Cell::Count(c.size), Cell::Number(c.inside)].into_iter().chain(next).collect()
         })
         .collect();
-    let picture = plot.finish("", "Number of points in every cluster");
+    let picture = both(HALF, draw);
     Figure { name: "sizes", title: "Sizes", live: true, note: html! { "Points in every cluster." }, picture, table }.draw()
 }

@@ -23,7 +23,7 @@ pub(crate) fn clusters(record: &Record) -> Markup {
 
 fn face(record: &Record, shown: &Shown) -> Option<Markup> {
     let picture = png::grey(&decode(shown.image.as_deref()?), record.image?)?;
-    Some(html! { img src=(picture) alt={ "point " (shown.id) } title={ (shown.id) ", " (percent(shown.membership)) }; })
+    Some(html! { img src=(picture) alt=(record.name(&shown.id)) title={ (record.name(&shown.id)) ", " (percent(shown.membership)) }; })
 }
 
 fn representatives(record: &Record) -> Markup {
@@ -42,7 +42,7 @@ fn representatives(record: &Record) -> Markup {
                     }
                     @if record.image.is_some() { div.faces { @for s in &cluster.representatives { @if let Some(face) = face(record, s) { (face) } } } }
                     @else if !cluster.representatives.is_empty() {
-                        p { "for example " (cluster.representatives.iter().map(|s| charts::clipped(&s.id, 40)).collect::<Vec<_>>().join(", ")) }
+                        p { "for example " (cluster.representatives.iter().map(|s| charts::clipped(&record.name(&s.id), 40)).collect::<Vec<_>>().join(", ")) }
                     }
                 }
             }
@@ -70,7 +70,7 @@ fn uncertain(record: &Record) -> Markup {
                 div.person { div.face {
                     @if let Some(face) = face(record, s) { (face) }
                     div {
-                        h4 { (charts::clipped(&s.id, 40)) }
+                        h4 { (charts::clipped(&record.name(&s.id), 40)) }
                         p { span.key { (mark(s.label as usize)) } " cluster " (s.label) " " (percent(s.membership))
                             @if let Some((c, share)) = s.second { span.soft { " · cluster " (c) " " (percent(share)) } } }
                     }

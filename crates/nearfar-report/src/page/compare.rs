@@ -7,6 +7,7 @@ use nearfar::labels::score::{Scores, score as scores_of};
 
 use super::charts::{Weights, both, weights_chart};
 use super::clusters::{matched, matrix};
+use super::svg::WIDE;
 use super::number::{count, duration, grouped, percent};
 use super::table::{Cell, Figure, Table};
 use super::{Section, method_title, scatter, score, whole};
@@ -136,7 +137,7 @@ fn weights(a: &Record, b: &Record) -> Markup {
         table.rows.push(vec![Cell::Count(rank), of(&a.near), of(&b.near), of(&a.far), of(&b.far)]);
     }
     let of = |r| -> Weights<'_> { let r: &Record = r; Weights { near: &r.near, far: &r.far, correct: None } };
-    let picture = both(|size, class| weights_chart(&[of(a), of(b)], size, class));
+    let picture = both(WIDE, |size, class| weights_chart(&[of(a), of(b)], size, class));
     let note = html! { "A in blue, drawn through; B in orange, dashed. Above the axis trust as near, below it trust as far." };
     Figure { name: "weights-chart", title: "Trust in each neighbour rank", note, picture, table, live: true }.draw()
 }

@@ -20,7 +20,7 @@ pub(crate) fn graphs(record: &Record) -> Markup {
     html! {
         p { "Rows and columns are the points, ordered by cluster, the surest first. Blocks along the diagonal are what makes a cluster; colour outside them is what joins two."
             @if coarse { " Cells are means over neighbouring points." } " The colour grows with the square root of the value; the diagonal itself is left out." }
-        div.grid { @for map in &record.maps { (draw(record, map)) } }
+        div.grid.four { @for map in &record.maps { (draw(record, map)) } }
     }
 }
 

@@ -18,6 +18,11 @@ pub(crate) fn short(x: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// Two significant digits, where room is small.
+pub(crate) fn brief(x: f64) -> String {
+    short(format!("{x:.1e}").parse().unwrap_or(x))
+}
+
 /// Thousands apart.
 pub(crate) fn grouped(x: i64) -> String {
     let digits = x.unsigned_abs().to_string();

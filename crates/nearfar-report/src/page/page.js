@@ -194,7 +194,7 @@
       for (const j of points[pointed].near ?? []) mark(context, j, 5, style("--c" + points[j].label % 8), ink);
       mark(context, pointed, 7, style("--c" + points[pointed].label % 8), ink);
     };
-    const name = i => points[i].id === "" ? "row " + i : points[i].id;
+    const called = id => plane.dataset.named === "true" ? id : "row " + id, name = i => called(points[i].id);
     const line = (list, term, words) => { const dt = document.createElement("dt"), dd = document.createElement("dd"); dt.textContent = term; dd.textContent = words; list.append(dt, dd); };
     const idle = [...card.childNodes];
     const point = i => {
@@ -205,7 +205,7 @@
       const p = points[i], head = document.createElement("h3"), list = document.createElement("dl");
       head.textContent = squares ? `${p.count} point${p.count === 1 ? "" : "s"}` : name(i);
       line(list, "cluster", squares && Number(p.share) < 1 ? `${p.label} (${Math.round(p.share * 100)} % of them)` : p.label);
-      if (squares) line(list, "surest", p.id);
+      if (squares) line(list, "surest", called(p.id));
       line(list, "membership", `${(p.membership * 100).toFixed(1)} %`);
       if (p.near?.length) line(list, "trusts", p.near.map(j => name(j) + (points[j].label === p.label ? "" : ` (in ${points[j].label})`)).join(", "));
       card.replaceChildren(head, list);

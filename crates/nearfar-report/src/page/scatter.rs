@@ -36,7 +36,7 @@ pub(crate) fn scatter(record: &Record, name: &str, title: &str) -> Markup {
             @if !title.is_empty() { figcaption { h3 { (title) } } }
             div.stage {
                 div {
-                    div.plane data-kind=(if squares { "squares" } else { "points" }) data-shapes=(SHAPES.join("|")) {
+                    div.plane data-kind=(if squares { "squares" } else { "points" }) data-shapes=(SHAPES.join("|")) data-named=(record.named) {
                         canvas tabindex="0" role="img" aria-label=(words) {}
                         canvas.top aria-hidden="true" {}
                     }
@@ -48,6 +48,7 @@ pub(crate) fn scatter(record: &Record, name: &str, title: &str) -> Markup {
                                 }
                             }
                         } @else { span.note { "Shown: " (first.name) @if !first.axes[1].is_empty() { " (" (first.axes[0]) " across, " (first.axes[1]) " up)" } "." } }
+                        (button(name, "the points"))
                         @if squares { span.note { "A mark stands for all points around it; larger and stronger where there are more." } }
                         details style="flex-basis:100%;margin:0" { summary { "Numbers" span.soft { " · " (count(table(record).rows.len(), "row")) } } (table(record).shown()) }
                     }
@@ -66,7 +67,6 @@ pub(crate) fn scatter(record: &Record, name: &str, title: &str) -> Markup {
                     }
                 }
             }
-            (button(name, "the points"))
             template.data { (table(record).csv()) }
         }
     }

@@ -11,7 +11,9 @@ use super::style::escape;
 pub(crate) type Size = [f64; 2];
 
 /// The two sizes of a wide chart: for a desk and for a hand.
-pub(crate) const WIDE: [Size; 2] = [[1080.0, 380.0], [360.0, 330.0]];
+pub(crate) const WIDE: [Size; 2] = [[1080.0, 360.0], [360.0, 330.0]];
+/// The two sizes of a chart of half the width.
+pub(crate) const HALF: [Size; 2] = [[540.0, 270.0], [360.0, 240.0]];
 /// A chart of which several stand beside each other.
 pub(crate) const SMALL: Size = [360.0, 230.0];
 
@@ -62,7 +64,7 @@ impl Axis {
         let first = self.least.log10().floor() as i32;
         (first..=self.most.log10().ceil() as i32)
             .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)))
-            .filter(|x| *x >= self.least * 0.999 && *x <= self.most * 1.001)
+            .filter(|x| *x >= self.least * 0.999 && *x <= self.most * 1.001 && (!self.whole || x.fract() == 0.0))
             .map(|x| (x, short(x)))
             .collect()
     }
