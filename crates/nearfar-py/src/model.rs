@@ -84,7 +84,10 @@ impl Model {
         }
         let html = html.map_err(|error| errors::of(&error))?;
         py.detach(|| nearfar_report::save(&html, &path)).map_err(|error| {
-            pyo3::exceptions::PyOSError::new_err(format!("{}: the report cannot be written: {error}", path.display()))
+            pyo3::exceptions::PyOSError::new_err(format!(
+                "{}: the report cannot be written: {error}",
+                path.display()
+            ))
         })
     }
 

@@ -21,7 +21,9 @@ pub enum RecordError {
     #[error("this is no record of a run ({0}); `nearfar cluster --out-dir` writes one")]
     Foreign(String),
     /// A version that is not known here.
-    #[error("the record has version {0}, and this nearfar reads version {VERSION}; use the nearfar that wrote it")]
+    #[error(
+        "the record has version {0}, and this nearfar reads version {VERSION}; use the nearfar that wrote it"
+    )]
     Version(u64),
     /// Altered or cut short.
     #[error("the record is damaged ({0}); run the clustering again")]
@@ -239,8 +241,8 @@ impl Record {
             Some(version) if version == u64::from(VERSION) => {}
             other => return Err(RecordError::Version(other.unwrap_or_default())),
         }
-        let record: Self =
-            serde_json::from_value(value).map_err(|_| RecordError::Damaged("a part is missing or of another kind"))?;
+        let record: Self = serde_json::from_value(value)
+            .map_err(|_| RecordError::Damaged("a part is missing or of another kind"))?;
         record.check()?;
         Ok(record)
     }
@@ -252,7 +254,10 @@ impl Record {
         unless(self.labels.len() == n && self.clusters.len() == r, "labels and sizes differ")?;
         unless(self.labels.iter().all(|label| (*label as usize) < r), "a label is too large")?;
         unless(self.near.len() == self.far.len(), "w and p differ in length")?;
-        unless(self.correct.as_ref().is_none_or(|rate| rate.len() == self.near.len()), "a rate per rank is missing")?;
+        unless(
+            self.correct.as_ref().is_none_or(|rate| rate.len() == self.near.len()),
+            "a rate per rank is missing",
+        )?;
         let rows = nearfar::model::TRACE_COLUMNS.len();
         unless(self.trace.iter().all(|row| row.len() == rows), "a row of the trace is short")?;
         let whole = |map: &Map| map.size <= 1024 && map.cells.len() == map.size * (map.size + 1) / 2;
@@ -269,8 +274,14 @@ impl Record {
         unless(self.points.iter().all(placed), "a point has no place")?;
         let known = |s: &Shown| s.second.is_none_or(|(c, _)| c < r);
         let shown = self.uncertain.iter().chain(self.clusters.iter().flat_map(|c| &c.representatives));
-        unless(shown.clone().all(known) && self.clusters.iter().all(|c| c.nearest.is_none_or(|(c, _)| c < r)), "a cluster is unknown")?;
-        unless(self.image.is_none_or(|[h, w]| (1..=4096).contains(&h) && (1..=4096).contains(&w)), "an image has no size")
+        unless(
+            shown.clone().all(known) && self.clusters.iter().all(|c| c.nearest.is_none_or(|(c, _)| c < r)),
+            "a cluster is unknown",
+        )?;
+        unless(
+            self.image.is_none_or(|[h, w]| (1..=4096).contains(&h) && (1..=4096).contains(&w)),
+            "an image has no size",
+        )
     }
 
     /// What a point is called in a sentence.

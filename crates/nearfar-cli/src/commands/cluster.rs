@@ -12,15 +12,15 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::flags::{ClusterArgs, GraphKind, OutputArgs};
 use crate::interrupt::{self, Phase};
 use crate::output::{
-    LabelFormat, check_file, check_folder, ending, is_written_in_place, unknown_ending, write_file, write_labels,
-    write_stdout,
+    LabelFormat, check_file, check_folder, ending, is_written_in_place, unknown_ending, write_file,
+    write_labels, write_stdout,
 };
 use crate::paint::{Paint, say};
 use crate::run::data::Data;
 use crate::run::folder::{Folder, export_graph};
-use crate::run::{report, settings};
 use crate::run::summary::Summary;
 use crate::run::watch::Watch;
+use crate::run::{report, settings};
 
 pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     let clock = Instant::now();
@@ -49,7 +49,8 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     let model = fitted?;
     let mut summary = Summary::new(&data, &model, clock.elapsed().as_secs_f64());
     let drawn = output.report.is_some() || output.out_dir.is_some();
-    let record = drawn.then(|| report::record(&data, &model, &summary, &settings, &plan, picture)).transpose()?;
+    let record =
+        drawn.then(|| report::record(&data, &model, &summary, &settings, &plan, picture)).transpose()?;
     write(&args, &data, &model, &mut summary, &settings, record.as_ref())?;
     let paint = Paint::for_stderr(output.no_color);
     if !output.quiet && !output.json {

@@ -74,8 +74,11 @@ fn settings_of(text: &str) -> Vec<(String, String)> {
 
 /// The command line, so that a shell takes it as it was given.
 fn command() -> String {
-    let plain = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./,=:+@%".contains(c));
-    let quoted = |word: String| if plain(&word) { word } else { format!("'{}'", word.replace('\'', "'\\''")) };
+    let plain = |word: &str| {
+        !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./,=:+@%".contains(c))
+    };
+    let quoted =
+        |word: String| if plain(&word) { word } else { format!("'{}'", word.replace('\'', "'\\''")) };
     let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
     std::iter::once("nearfar".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }

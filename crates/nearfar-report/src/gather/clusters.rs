@@ -1,6 +1,6 @@
 //! The clusters and their people: who stands for a cluster, who lies between two.
 
-use nearfar::{SavedModel, Samples};
+use nearfar::{Samples, SavedModel};
 
 use super::text64::encode;
 use super::{Picture, histogram, rounded};
@@ -89,7 +89,8 @@ impl<'a> People<'a> {
         let (samples, Picture { height, width, by_columns }) = (self.samples?, self.picture?);
         let mut row = vec![0.0; samples.n_features()];
         samples.copy_row(i, &mut row);
-        let (least, most) = row.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
+        let (least, most) =
+            row.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
         let range = if most > least { most - least } else { 1.0 };
         let place = |at: usize| if by_columns { at % width * height + at / width } else { at };
         let grey = |at: usize| ((row[place(at)] - least) / range * 255.0).round() as u8;
@@ -111,14 +112,19 @@ impl<'a> People<'a> {
             members[*label].push(i);
         }
         let crossed = self.crossed();
-        let each = if self.picture.is_some() { (MOST_PICTURES / self.r.max(1)).clamp(1, MOST_REPRESENTATIVES) } else { 3 };
+        let each = if self.picture.is_some() {
+            (MOST_PICTURES / self.r.max(1)).clamp(1, MOST_REPRESENTATIVES)
+        } else {
+            3
+        };
         members
             .into_iter()
             .enumerate()
             .map(|(c, mut points)| {
                 let row = &crossed[c * self.r..(c + 1) * self.r];
                 let others = row.iter().copied().enumerate().filter(|(other, _)| *other != c);
-                let nearest = others.reduce(|a, b| if b.1 > a.1 { b } else { a }).filter(|(_, share)| *share > 0.0);
+                let nearest =
+                    others.reduce(|a, b| if b.1 > a.1 { b } else { a }).filter(|(_, share)| *share > 0.0);
                 points.sort_by(|a, b| self.own(*b).total_cmp(&self.own(*a)).then(a.cmp(b)));
                 Cluster {
                     size: points.len(),

@@ -18,8 +18,8 @@ const MOST_SAMPLED: usize = 1_000;
 /// Counts of these values between equally spaced edges.
 pub(crate) fn histogram(values: &[f64], range: Option<[f64; 2]>) -> Histogram {
     let sane = || values.iter().copied().filter(|x| x.is_finite());
-    let [least, most] =
-        range.unwrap_or_else(|| sane().fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], x| [a.min(x), b.max(x)]));
+    let [least, most] = range
+        .unwrap_or_else(|| sane().fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], x| [a.min(x), b.max(x)]));
     if values.is_empty() || !(least <= most) {
         return Histogram::default();
     }
@@ -38,7 +38,8 @@ pub(crate) fn histogram(values: &[f64], range: Option<[f64; 2]>) -> Histogram {
 
 /// Range, mean and deviation of every column.
 pub(crate) fn columns(samples: &Samples<'_>, names: Option<&[String]>) -> Vec<Column> {
-    let name = |j: usize| names.and_then(|names| names.get(j).cloned()).unwrap_or_else(|| format!("column {j}"));
+    let name =
+        |j: usize| names.and_then(|names| names.get(j).cloned()).unwrap_or_else(|| format!("column {j}"));
     let of = |(j, spread): (usize, Spread)| Column {
         name: name(j),
         least: finite(spread.least),
@@ -63,7 +64,10 @@ pub(crate) fn distances(input: &Input<'_>, labels: &[usize]) -> Option<Distances
                 samples.copy_row(*i, row);
             }
             let metric = *metric;
-            ("distance", Box::new(move |a, b| between(&rows[a * m..(a + 1) * m], &rows[b * m..(b + 1) * m], metric)))
+            (
+                "distance",
+                Box::new(move |a, b| between(&rows[a * m..(a + 1) * m], &rows[b * m..(b + 1) * m], metric)),
+            )
         }
         Input::Distances(matrix) => ("distance", Box::new(|a, b| matrix.get(chosen[a], chosen[b]))),
         Input::Affinities(matrix) => ("affinity", Box::new(|a, b| matrix.get(chosen[a], chosen[b]))),
@@ -117,7 +121,11 @@ pub(crate) fn find_picture(samples: &Samples<'_>) -> Option<Picture> {
             apart += gap(at, (at + (side / 2) * side + side / 2 + at % 7) % m);
         }
     }
-    (apart > 0.0 && beside < ALIKE * apart && above < ALIKE * apart).then_some(Picture { height: side, width: side, by_columns: false })
+    (apart > 0.0 && beside < ALIKE * apart && above < ALIKE * apart).then_some(Picture {
+        height: side,
+        width: side,
+        by_columns: false,
+    })
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@ mod project;
 mod text64;
 
 use nearfar::labels::score::score;
-use nearfar::model::{BlockMeans, Blocks, TRACE_COLUMNS};
-use nearfar::slices::SparseRows;
 use nearfar::math::factor::Factor;
+use nearfar::model::{BlockMeans, Blocks, TRACE_COLUMNS};
 use nearfar::observe::Observer;
+use nearfar::slices::SparseRows;
 use nearfar::{Input, Params, Prepared, Samples, SavedModel};
 
 pub(crate) use data::histogram;
@@ -149,7 +149,8 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
     check_lengths(n, input, &extras)?;
     let own = || about.warnings.iter().map(|(_, text)| text.clone()).collect();
     let warnings = extras.notes.clone().unwrap_or_else(own);
-    let samples = input.and_then(|input| if let Input::Samples(samples, _) = input { Some(samples) } else { None });
+    let samples =
+        input.and_then(|input| if let Input::Samples(samples, _) = input { Some(samples) } else { None });
     let picture = samples.and_then(|samples| extras.picture.or_else(|| data::find_picture(samples)));
     let picture = picture.filter(|picture| picture.height * picture.width == about.n_features);
     let people = clusters::People::new(model, &labels, extras.ids.as_deref(), samples, picture);
@@ -162,7 +163,10 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
         method: about.method.clone(),
         input: extras.input,
         source: extras.source,
-        kind: serde_json::to_value(about.input).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default(),
+        kind: serde_json::to_value(about.input)
+            .ok()
+            .and_then(|v| v.as_str().map(str::to_owned))
+            .unwrap_or_default(),
         size: [n, about.n_features, r],
         complete: about.complete,
         named: extras.ids.is_some(),
@@ -252,7 +256,8 @@ fn trace(values: &[f64], best: usize) -> Vec<Vec<f64>> {
             let row = if member.len() <= most {
                 at
             } else {
-                ((member.len() as f64).powf(share) - 1.0).max(at as f64).min((member.len() - 1) as f64) as usize
+                ((member.len() as f64).powf(share) - 1.0).max(at as f64).min((member.len() - 1) as f64)
+                    as usize
             };
             let row = if at + 1 == member.len().min(most) { member.len() - 1 } else { row };
             if row != last {
@@ -265,7 +270,12 @@ fn trace(values: &[f64], best: usize) -> Vec<Vec<f64>> {
 }
 
 fn maps(means: &BlockMeans, labels: &[usize], r: usize) -> Vec<Map> {
-    let all = [("S", &means.similarity), ("D", &means.dissimilarity), ("VVᵀ", &means.gram), ("Z", &means.augmented)];
+    let all = [
+        ("S", &means.similarity),
+        ("D", &means.dissimilarity),
+        ("VVᵀ", &means.gram),
+        ("Z", &means.augmented),
+    ];
     let n = labels.len();
     let mut sizes = vec![0; r];
     labels.iter().for_each(|label| sizes[*label] += 1);
@@ -303,7 +313,11 @@ fn truth(labels: &[usize], r: usize, known: Known) -> nearfar::Result<Truth> {
 }
 
 /// The points of the scatter, where they are few enough.
-fn points(views: &[project::Plane], people: &clusters::People<'_>, trusted: Option<&SparseRows>) -> Vec<Point> {
+fn points(
+    views: &[project::Plane],
+    people: &clusters::People<'_>,
+    trusted: Option<&SparseRows>,
+) -> Vec<Point> {
     let n = people.labels.len();
     if n > MOST_POINTS {
         return Vec::new();
@@ -311,8 +325,10 @@ fn points(views: &[project::Plane], people: &clusters::People<'_>, trusted: Opti
     let neighbors = |i: usize| {
         let Some(rows) = trusted else { return Vec::new() };
         let range = rows.starts[i]..rows.starts[i + 1];
-        let mut edges: Vec<(u32, f64)> =
-            range.map(|at| (rows.columns[at], rows.values[at])).filter(|(j, s)| *j as usize != i && *s > 0.0).collect();
+        let mut edges: Vec<(u32, f64)> = range
+            .map(|at| (rows.columns[at], rows.values[at]))
+            .filter(|(j, s)| *j as usize != i && *s > 0.0)
+            .collect();
         edges.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         edges.truncate(MOST_NEIGHBORS);
         edges.into_iter().map(|(j, _)| j).collect()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar::{SavedModel, Samples};
+use nearfar::{Samples, SavedModel};
 
 use super::clusters::People;
 use super::{finite, rounded};
@@ -23,11 +23,16 @@ pub(crate) struct Plane {
 }
 
 /// The ways to see these points, the most telling first.
-pub(crate) fn views(model: &SavedModel, samples: Option<&Samples<'_>>, names: Option<&[String]>) -> Vec<Plane> {
+pub(crate) fn views(
+    model: &SavedModel,
+    samples: Option<&Samples<'_>>,
+    names: Option<&[String]>,
+) -> Vec<Plane> {
     let (n, r, v) = (model.about.n_samples, model.about.n_clusters, model.about.n_columns);
     let mut planes = Vec::new();
     let m = samples.map_or(0, Samples::n_features);
-    let column = |j: usize| names.and_then(|names| names.get(j).cloned()).unwrap_or_else(|| format!("column {j}"));
+    let column =
+        |j: usize| names.and_then(|names| names.get(j).cloned()).unwrap_or_else(|| format!("column {j}"));
     let rows = |values: &[f64], width: usize, name, axis: &str| {
         let get = |i: usize, out: &mut [f64]| out.copy_from_slice(&values[i * width..(i + 1) * width]);
         Plane { name, axes: [format!("{axis} 1"), format!("{axis} 2")], at: principal(n, width, &get) }
@@ -70,7 +75,8 @@ fn principal(n: usize, m: usize, get: &dyn Fn(usize, &mut [f64])) -> Vec<[f64; 2
         mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / chosen.len() as f64);
     }
     // In units of the largest deviation, so that no square overflows.
-    let largest = rows.chunks_exact(m).flat_map(|row| row.iter().zip(&mean).map(|(x, mean)| (x - mean).abs()));
+    let largest =
+        rows.chunks_exact(m).flat_map(|row| row.iter().zip(&mean).map(|(x, mean)| (x - mean).abs()));
     let unit = finite(largest.fold(0.0, f64::max)).max(f64::MIN_POSITIVE);
     for row in rows.chunks_exact_mut(m) {
         row.iter_mut().zip(&mean).for_each(|(x, mean)| *x = finite((*x - mean) / unit));
@@ -116,7 +122,8 @@ fn direction(rows: &[f64], m: usize, first: Option<&[f64]>) -> Vec<f64> {
         d.iter_mut().zip(first).for_each(|(d, first)| *d -= along * first);
     }
     // The largest component points up, whatever the start.
-    let sign = d.iter().copied().fold(0.0, |most: f64, x| if x.abs() > most.abs() { x } else { most }).signum();
+    let sign =
+        d.iter().copied().fold(0.0, |most: f64, x| if x.abs() > most.abs() { x } else { most }).signum();
     d.iter().map(|x| x * sign).collect()
 }
 
@@ -130,7 +137,8 @@ impl Plane {
     fn squares(&self, people: &People<'_>) -> Vec<Square> {
         let range = |axis: usize| {
             let values = self.at.iter().map(|at| at[axis]);
-            let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+            let (least, most) =
+                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
             (least, (finite(most - least)).max(f64::MIN_POSITIVE))
         };
         let ranges = [range(0), range(1)];
@@ -149,8 +157,12 @@ impl Plane {
                 points.iter().for_each(|i| *counts.entry(people.labels[*i]).or_default() += 1);
                 // The commonest label, the smallest of equals.
                 let (label, most) =
-                    counts.iter().fold((0, 0), |best, (label, count)| if *count > best.1 { (*label, *count) } else { best });
-                let surest = points.iter().copied().reduce(|a, b| if people.own(b) > people.own(a) { b } else { a });
+                    counts.iter().fold(
+                        (0, 0),
+                        |best, (label, count)| if *count > best.1 { (*label, *count) } else { best },
+                    );
+                let surest =
+                    points.iter().copied().reduce(|a, b| if people.own(b) > people.own(a) { b } else { a });
                 let surest = surest.unwrap_or(0);
                 Square {
                     at: [0, 1].map(|axis| {
@@ -174,8 +186,7 @@ mod tests {
 
     #[test]
     fn principal_axes_of_a_flat_cloud() {
-        let data: Vec<[f64; 3]> =
-            (0..50).map(|i| [f64::from(i), f64::from(i * 13 % 7) * 0.5, 0.0]).collect();
+        let data: Vec<[f64; 3]> = (0..50).map(|i| [f64::from(i), f64::from(i * 13 % 7) * 0.5, 0.0]).collect();
         let at = principal(50, 3, &|i, out| out.copy_from_slice(&data[i]));
         let spread = |axis: usize| at.iter().map(|at| at[axis] * at[axis]).sum::<f64>();
         assert!(spread(0) > 50.0 * spread(1) && spread(1) > 0.0);

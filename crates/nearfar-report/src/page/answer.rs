@@ -6,8 +6,8 @@ use super::number::{count, duration, grouped, percent};
 use super::{listed, method_title, score};
 use crate::record::Record;
 
-/// Sizes that are listed one by one.
-const MOST_LISTED: usize = 6;
+/// Letters up to which sizes are listed one by one.
+const MOST_LISTED: usize = 32;
 /// Agreement from which starts are said to agree, and below which they are said not to.
 const AGREED: [f64; 2] = [0.9, 0.6];
 
@@ -46,7 +46,9 @@ fn headline(record: &Record) -> String {
         0 => "No clusters".to_owned(),
         1 => format!("One cluster of {}", count(most, "point")),
         found if least == most => format!("{found} clusters of {} each", count(most, "point")),
-        found if found <= MOST_LISTED => format!("{found} clusters of {} points", listed(&sizes)),
+        found if listed(&sizes).len() <= MOST_LISTED => {
+            format!("{found} clusters of {} points", listed(&sizes))
+        }
         found => format!("{found} clusters of {} to {} points", grouped(least as i64), grouped(most as i64)),
     }
 }

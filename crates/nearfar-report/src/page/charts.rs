@@ -8,7 +8,7 @@ use super::svg::{Axis, HALF, Plot, SMALL, Size, WIDE, steps};
 use super::table::{Cell, Figure, Table};
 use crate::record::{Column, Histogram, Record};
 
-/// Columns whose ranges are drawn.
+/// Columns that have a line of their own.
 const MOST_RANGES: usize = 40;
 
 /// A chart in the size for a desk and in the size for a hand.
@@ -18,7 +18,10 @@ pub(crate) fn both(sizes: [Size; 2], draw: impl Fn(Size, &'static str) -> Markup
 
 /// From least to most, with mean and deviation, a line for every column.
 pub(crate) fn ranges(columns: &[Column]) -> Markup {
-    let shown = &columns[..columns.len().min(MOST_RANGES)];
+    if columns.len() > MOST_RANGES {
+        return profile(columns);
+    }
+    let shown = columns;
     let least = shown.iter().map(|c| c.least).fold(f64::INFINITY, f64::min);
     let most = shown.iter().map(|c| c.most).fold(f64::NEG_INFINITY, f64::max);
     let draw = |[width, _]: Size, class: &'static str| {
@@ -36,17 +39,45 @@ pub(crate) fn ranges(columns: &[Column]) -> Markup {
             let mean = plot.px(column.mean);
             plot.push(format_args!("<path class='axis' d='M{a:.1} {y:.1}H{b:.1}'/>"));
             let width = (d - c).max(1.0);
-            plot.push(format_args!("<rect class='soft-bar' x='{c:.1}' y='{:.1}' width='{width:.1}' height='6' rx='2'/>", y - 3.0));
-            plot.push(format_args!("<path class='axis' style='stroke:var(--ink);stroke-width:2' d='M{mean:.1} {:.1}v10'/>", y - 5.0));
+            plot.push(format_args!(
+                "<rect class='soft-bar' x='{c:.1}' y='{:.1}' width='{width:.1}' height='6' rx='2'/>",
+                y - 3.0
+            ));
+            plot.push(format_args!(
+                "<path class='axis' style='stroke:var(--ink);stroke-width:2' d='M{mean:.1} {:.1}v10'/>",
+                y - 5.0
+            ));
             let most = if class == "wide" { 28 } else { 14 };
             plot.text([name_width - 10.0, y + 4.0], "end", "tick", &clipped(&column.name, most));
         }
         plot.finish(class, &format!("Ranges of {}", count(shown.len(), "column")))
     };
-    html! {
-        (both(WIDE, draw))
-        @if columns.len() > MOST_RANGES { p.note { "The first " (MOST_RANGES) " of " (columns.len()) " columns are drawn." } }
-    }
+    both(WIDE, draw)
+}
+
+/// The same of many columns: a band along their numbers.
+fn profile(columns: &[Column]) -> Markup {
+    let least = columns.iter().map(|c| c.least).fold(f64::INFINITY, f64::min);
+    let most = columns.iter().map(|c| c.most).fold(f64::NEG_INFINITY, f64::max);
+    let draw = |size: Size, class: &'static str| {
+        let axis = Axis::new(0.0, columns.len() as f64, "column").whole();
+        let mut plot = Plot::new([size[0], 280.0], axis, Axis::new(least, most, "value"));
+        let mut band = |of: &dyn Fn(&Column) -> [f64; 2], class: &str| {
+            let mut path = String::new();
+            let there = columns.iter().enumerate().map(|(at, c)| (at, of(c)[1]));
+            let back = columns.iter().enumerate().rev().map(|(at, c)| (at, of(c)[0]));
+            for (at, y) in there.chain(back) {
+                let letter = if path.is_empty() { 'M' } else { 'L' };
+                path += &format!("{letter}{:.1} {:.1}", plot.px(at as f64 + 0.5), plot.py(y));
+            }
+            plot.push(format_args!("<path class='{class}' d='{path}Z'/>"));
+        };
+        band(&|c| [c.least, c.most], "band");
+        band(&|c| [(c.mean - c.deviation).max(c.least), (c.mean + c.deviation).min(c.most)], "soft-bar");
+        plot.line(columns.iter().enumerate().map(|(at, c)| [at as f64 + 0.5, c.mean]), "mean");
+        plot.finish(class, &format!("Ranges of {}", count(columns.len(), "column")))
+    };
+    both(WIDE, draw)
 }
 
 /// At most so many letters.
@@ -66,25 +97,34 @@ fn bars(parts: &[(&Histogram, &str, &str)], size: Size, class: &str, label: &str
     let edges = &parts[0].0.edges;
     let (Some(first), Some(last)) = (edges.first(), edges.last()) else { return html! {} };
     let total = |h: &Histogram| h.counts.iter().sum::<u64>().max(1) as f64;
-    let most = parts.iter().flat_map(|(h, ..)| h.counts.iter().map(move |c| *c as f64 / total(h))).fold(0.0, f64::max);
+    let most = parts
+        .iter()
+        .flat_map(|(h, ..)| h.counts.iter().map(move |c| *c as f64 / total(h)))
+        .fold(0.0, f64::max);
     let mut plot = Plot::new(size, Axis::new(*first, *last, label), Axis::new(0.0, most * 1.06, "share"));
     for (histogram, color, _) in parts {
         let heights = || histogram.counts.iter().map(|c| *c as f64 / total(histogram)).enumerate();
         if *color == "far-line" {
             // An outline over bars: two fills would be one grey in print.
             let [.., bottom] = plot.inside;
-            let along: Vec<_> = heights().map(|(at, y)| (plot.px(edges[at]), plot.px(edges[at + 1]), plot.py(y))).collect();
+            let along: Vec<_> =
+                heights().map(|(at, y)| (plot.px(edges[at]), plot.px(edges[at + 1]), plot.py(y))).collect();
             plot.push(format_args!("<path class='{color}' d='{}'/>", steps(bottom, along.into_iter())));
         } else {
             heights().for_each(|(at, y)| plot.bar([edges[at], edges[at + 1]], y, color));
         }
     }
     let [_, right, top, _] = plot.inside;
-    for (at, (_, color, name)) in parts.iter().enumerate().filter(|(_, part)| !part.2.is_empty()) {
-        let y = top - 9.0 + 16.0 * at as f64;
-        let x = right - 6.3 * name.len() as f64 - 20.0;
-        plot.push(format_args!("<rect class='{color}' x='{x:.1}' y='{:.1}' width='10' height='10' rx='2'/>", y - 9.0));
-        plot.text([right, y], "end", "tick", name);
+    // Right to left, above the bars.
+    let mut end = right;
+    for (_, color, name) in parts.iter().rev().filter(|part| !part.2.is_empty()) {
+        let x = end - 6.0 * name.len() as f64 - 18.0;
+        plot.text([end, top - 9.0], "end", "tick", name);
+        plot.push(format_args!(
+            "<rect class='{color}' x='{x:.1}' y='{:.1}' width='10' height='9' rx='2'/>",
+            top - 17.5
+        ));
+        end = x - 14.0;
     }
     plot.finish(class, words)
 }
@@ -102,7 +142,9 @@ fn histogram_table(name: &str, parts: &[(&str, &Histogram)]) -> Table {
 
 /// Distances and local scales.
 pub(crate) fn neighbors(record: &Record) -> Markup {
-    let sampled = |n: usize| if n < record.size[0] { format!(" of {}, evenly taken", count(n, "point")) } else { String::new() };
+    let sampled = |n: usize| {
+        if n < record.size[0] { format!(" of {}, evenly taken", count(n, "point")) } else { String::new() }
+    };
     html! {
         @if record.distances.is_some() || record.sigma.is_some() { div.pair {
             @if let Some(d) = &record.distances {
@@ -171,8 +213,14 @@ pub(crate) fn weights_chart(sets: &[Weights<'_>], size: Size, class: &'static st
     plot.text([left - 7.0, middle + 1.0], "end", "tick", "0");
     for (at, set) in sets.iter().enumerate() {
         let line = sets.len() > 1;
-        let up: Vec<_> = pixels(&plot, set.near).into_iter().map(|(a, b, w)| (a, b, middle - (middle - top) * w / most_near)).collect();
-        let down: Vec<_> = pixels(&plot, set.far).into_iter().map(|(a, b, p)| (a, b, below + (bottom - below) * p / most_far)).collect();
+        let up: Vec<_> = pixels(&plot, set.near)
+            .into_iter()
+            .map(|(a, b, w)| (a, b, middle - (middle - top) * w / most_near))
+            .collect();
+        let down: Vec<_> = pixels(&plot, set.far)
+            .into_iter()
+            .map(|(a, b, p)| (a, b, below + (bottom - below) * p / most_far))
+            .collect();
         let style = match (line, at) {
             (false, _) => ["class='near'", "class='far'"],
             (true, 0) => ["class='near-line'", "class='near-line'"],
@@ -190,7 +238,12 @@ pub(crate) fn weights_chart(sets: &[Weights<'_>], size: Size, class: &'static st
         }
     }
     if correct {
-        plot.text([width, 13.0], "end", "label right", if class == "wide" { "share of pairs of one class" } else { "of one class" });
+        plot.text(
+            [width, 13.0],
+            "end",
+            "label right",
+            if class == "wide" { "share of pairs of one class" } else { "of one class" },
+        );
         for (share, words) in [(0.0, "0 %"), (0.5, "50 %"), (1.0, "100 %")] {
             plot.text([right + 6.0, middle - (middle - top) * share + 4.0], "start", "tick", words);
         }
@@ -198,8 +251,18 @@ pub(crate) fn weights_chart(sets: &[Weights<'_>], size: Size, class: &'static st
     plot.push(format_args!("<path class='axis' d='M{left:.1} {below:.1}H{right:.1}'/>"));
     plot.x_axis(middle);
     let x = if class == "wide" { f64::midpoint(left, right) } else { right };
-    plot.text([x, middle + 33.0], if class == "wide" { "middle" } else { "end" }, "label", "neighbour rank (log scale)");
-    plot.text([left + 4.0, middle + 36.0], "start", "label far", if class == "wide" { "p: trusted as far" } else { "p: far" });
+    plot.text(
+        [x, middle + 33.0],
+        if class == "wide" { "middle" } else { "end" },
+        "label",
+        "neighbour rank (log scale)",
+    );
+    plot.text(
+        [left + 4.0, middle + 36.0],
+        "start",
+        "label far",
+        if class == "wide" { "p: trusted as far" } else { "p: far" },
+    );
     plot.inside[3] = bottom;
     plot.finish(class, "Weights over ranks: trust as near above the axis, trust as far below it")
 }
@@ -215,7 +278,8 @@ pub(crate) fn weights(record: &Record) -> Markup {
         table.columns.push("share of one class".to_owned());
     }
     for rank in 0..ranks {
-        let mut row = vec![Cell::Count(rank), Cell::Number(record.near[rank]), Cell::Number(record.far[rank])];
+        let mut row =
+            vec![Cell::Count(rank), Cell::Number(record.near[rank]), Cell::Number(record.far[rank])];
         row.extend(record.correct.as_ref().map(|rate| Cell::Number(rate[rank])));
         table.rows.push(row);
     }
@@ -250,7 +314,8 @@ pub(crate) fn learning(record: &Record) -> Markup {
     let told = |term: usize| best.iter().any(|row| row[term] != 0.0);
     let start = &record.starts.get(record.best);
     let kept = record.starts.iter().filter(|s| s.kept).count();
-    let changing: Vec<(usize, &str)> = [(9, "V"), (10, "w"), (11, "p")].into_iter().filter(|(c, _)| told(*c)).collect();
+    let changing: Vec<(usize, &str)> =
+        [(9, "V"), (10, "w"), (11, "p")].into_iter().filter(|(c, _)| told(*c)).collect();
     html! {
         p {
             (count(record.starts.len(), "start")) @if record.starts.len() > 1 { ", of which " (kept) @if kept == 1 { " is" } @else { " are" } " part of the result" } "."
@@ -265,36 +330,60 @@ pub(crate) fn learning(record: &Record) -> Markup {
 }
 
 fn term_figure(record: &Record, best: &[&Vec<f64>], term: usize, name: &str, says: &str) -> Markup {
-    let others = || record.trace.chunk_by(|a, b| a[0] == b[0]).filter(|rows| rows[0][0] as usize != record.best);
+    let others =
+        || record.trace.chunk_by(|a, b| a[0] == b[0]).filter(|rows| rows[0][0] as usize != record.best);
     let all = term == 2;
-    let values = || best.iter().map(|row| row[term]).chain(others().filter(|_| all).flatten().map(|row| row[term]));
+    let values =
+        || best.iter().map(|row| row[term]).chain(others().filter(|_| all).flatten().map(|row| row[term]));
     let (least, most) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
     let last = record.trace.iter().map(|row| row[1]).fold(2.0, f64::max);
     let end = if all { last } else { best.iter().map(|row| row[1]).fold(2.0, f64::max) };
     let room = if most > least { 0.04 * (most - least) } else { 0.0 };
-    let mut plot = Plot::new(SMALL, Axis::log(1.0, end, "iteration"), Axis::new(least - room, most + room, ""));
+    let mut plot =
+        Plot::new(SMALL, Axis::log(1.0, end, "iteration"), Axis::new(least - room, most + room, ""));
     if all {
         others().for_each(|rows| plot.line(rows.iter().map(|row| [row[1].max(1.0), row[term]]), "thin"));
     }
     plot.line(best.iter().map(|row| [row[1].max(1.0), row[term]]), "main");
-    let words = format!("{name} over iterations, from {} to {}", short(best[0][term]), short(best[best.len() - 1][term]));
+    let words = format!(
+        "{name} over iterations, from {} to {}",
+        short(best[0][term]),
+        short(best[best.len() - 1][term])
+    );
     let mut table = Table::new(&["iteration", TRACE_COLUMNS[term]]);
     table.rows = best.iter().map(|row| vec![Cell::Count(row[1] as usize), Cell::Number(row[term])]).collect();
     let anchor = format!("trace-{}", TRACE_COLUMNS[term]);
-    Figure { name: &anchor, title: name, note: html! { (says) }, picture: plot.finish("", &words), table, live: true }.draw()
+    Figure {
+        name: &anchor,
+        title: name,
+        note: html! { (says) },
+        picture: plot.finish("", &words),
+        table,
+        live: true,
+    }
+    .draw()
 }
 
 /// How much V, w and p still moved.
 fn change_figure(best: &[&Vec<f64>], parts: &[(usize, &str)]) -> Markup {
-    let least = best.iter().flat_map(|row| parts.iter().map(|(c, _)| row[*c])).filter(|x| *x > 0.0).fold(1.0, f64::min);
+    let least = best
+        .iter()
+        .flat_map(|row| parts.iter().map(|(c, _)| row[*c]))
+        .filter(|x| *x > 0.0)
+        .fold(1.0, f64::min);
     let least = least.max(1e-12).log10().floor();
-    let most = best.iter().flat_map(|row| parts.iter().map(|(c, _)| row[*c])).fold(1e-12, f64::max).log10().ceil();
+    let most =
+        best.iter().flat_map(|row| parts.iter().map(|(c, _)| row[*c])).fold(1e-12, f64::max).log10().ceil();
     let end = best.iter().map(|row| row[1]).fold(2.0, f64::max);
-    let mut plot = Plot::new(SMALL, Axis::log(1.0, end, "iteration"), Axis::new(least, most, "log₁₀").whole());
+    let mut plot =
+        Plot::new(SMALL, Axis::log(1.0, end, "iteration"), Axis::new(least, most, "log₁₀").whole());
     let [_, right, top, _] = plot.inside;
     for (at, (column, name)) in parts.iter().enumerate() {
         let class = ["main", "far-line", "right-line"][at.min(2)];
-        plot.line(best.iter().filter(|row| row[*column] > 0.0).map(|row| [row[1].max(1.0), row[*column].log10()]), class);
+        plot.line(
+            best.iter().filter(|row| row[*column] > 0.0).map(|row| [row[1].max(1.0), row[*column].log10()]),
+            class,
+        );
         let x = right - 34.0 * (parts.len() - 1 - at) as f64;
         plot.push(format_args!("<path class='{class}' d='M{:.1} {:.1}h14'/>", x - 28.0, top - 13.0));
         plot.text([x, top - 9.0], "end", "tick", name);
@@ -303,7 +392,11 @@ fn change_figure(best: &[&Vec<f64>], parts: &[(usize, &str)]) -> Markup {
     table.columns.extend(parts.iter().map(|(c, _)| TRACE_COLUMNS[*c].to_owned()));
     table.rows = best
         .iter()
-        .map(|row| std::iter::once(Cell::Count(row[1] as usize)).chain(parts.iter().map(|(c, _)| Cell::Number(row[*c]))).collect())
+        .map(|row| {
+            std::iter::once(Cell::Count(row[1] as usize))
+                .chain(parts.iter().map(|(c, _)| Cell::Number(row[*c])))
+                .collect()
+        })
         .collect();
     let picture = plot.finish("", "Relative change of what is learnt, over iterations");
     let note = html! { "Relative change from one iteration to the next." };
@@ -318,11 +411,19 @@ fn starts(record: &Record) -> Markup {
         .enumerate()
         .map(|(at, s)| {
             let kept = Cell::Text(if s.kept { "yes" } else { "no" }.to_owned());
-            vec![Cell::Count(at), Cell::Count(s.iterations), Cell::Text(s.reason.clone()), Cell::Number(s.objective), s.cut.into(), kept]
+            vec![
+                Cell::Count(at),
+                Cell::Count(s.iterations),
+                Cell::Text(s.reason.clone()),
+                Cell::Number(s.objective),
+                s.cut.into(),
+                kept,
+            ]
         })
         .collect();
     let note = html! { "Starts are judged without labels, by the normalised cut of their own clusters where there is one." };
-    Figure { name: "starts", title: "All starts", note, picture: table.shown(), table, live: false }.draw_plain()
+    Figure { name: "starts", title: "All starts", note, picture: table.shown(), table, live: false }
+        .draw_plain()
 }
 
 pub(crate) fn spectrum(record: &Record) -> Markup {
@@ -341,7 +442,11 @@ pub(crate) fn spectrum(record: &Record) -> Markup {
         if gap.is_some() {
             let (a, b) = (plot.px(r as f64), plot.px(r as f64 + 1.0));
             let (high, low) = (plot.py(values[r - 1]), plot.py(values[r]));
-            plot.push(format_args!("<rect class='gap' x='{a:.1}' y='{top:.1}' width='{:.1}' height='{:.1}'/>", b - a, bottom - top));
+            plot.push(format_args!(
+                "<rect class='gap' x='{a:.1}' y='{top:.1}' width='{:.1}' height='{:.1}'/>",
+                b - a,
+                bottom - top
+            ));
             plot.push(format_args!("<path class='far-line' d='M{a:.1} {high:.1}H{b:.1}V{low:.1}'/>"));
         }
         for (at, value) in values.iter().enumerate() {
@@ -352,7 +457,8 @@ pub(crate) fn spectrum(record: &Record) -> Markup {
         plot.finish(class, "Leading eigenvalues, and the gap after as many as there are clusters")
     };
     let mut table = Table::new(&["number", "eigenvalue"]);
-    table.rows = values.iter().enumerate().map(|(at, v)| vec![Cell::Count(at + 1), Cell::Number(*v)]).collect();
+    table.rows =
+        values.iter().enumerate().map(|(at, v)| vec![Cell::Count(at + 1), Cell::Number(*v)]).collect();
     html! {
         @if let Some(gap) = gap {
             p { "After " (count(r, "eigenvalue")) " the next is lower by " b { (short(gap)) } ". A wide gap there says that " (count(r, "cluster")) @if r == 1 { " suits" } @else { " suit" } " the data; a wider one elsewhere would say another number." }
@@ -375,7 +481,14 @@ fn stages(seconds: &[(String, f64)], room: f64, class: &str) -> Markup {
     for (at, (stage, s)) in seconds.iter().enumerate() {
         let (y, width) = (24.0 * at as f64, ((room - 160.0) * s / most).max(1.0));
         let stage = super::style::escape(&clipped(stage, 14));
-        body += &format!("<text x='0' y='{:.0}' class='tick'>{stage}</text><rect class='soft-bar' x='84' y='{:.0}' width='{width:.1}' height='13' rx='2'/><text x='{:.1}' y='{:.0}' class='tick'>{}</text>", y + 16.0, y + 6.0, 92.0 + width, y + 16.0, duration(*s));
+        body += &format!(
+            "<text x='0' y='{:.0}' class='tick'>{stage}</text><rect class='soft-bar' x='84' y='{:.0}' width='{width:.1}' height='13' rx='2'/><text x='{:.1}' y='{:.0}' class='tick'>{}</text>",
+            y + 16.0,
+            y + 6.0,
+            92.0 + width,
+            y + 16.0,
+            duration(*s)
+        );
     }
     html! { svg class=(class) viewBox=(format!("0 0 {room} {height}")) role="img" aria-label="Time per stage" { (PreEscaped(body)) } }
 }
@@ -409,10 +522,20 @@ pub(crate) fn sizes(record: &Record) -> Markup {
         .iter()
         .enumerate()
         .map(|(at, c)| {
-            let next = c.nearest.map_or([Cell::Nothing, Cell::Nothing], |(other, share)| [Cell::Count(other), Cell::Number(share)]);
+            let next = c.nearest.map_or([Cell::Nothing, Cell::Nothing], |(other, share)| {
+                [Cell::Count(other), Cell::Number(share)]
+            });
             [Cell::Count(at), Cell::Count(c.size), Cell::Number(c.inside)].into_iter().chain(next).collect()
         })
         .collect();
     let picture = both(HALF, draw);
-    Figure { name: "sizes", title: "Sizes", live: true, note: html! { "Points in every cluster." }, picture, table }.draw()
+    Figure {
+        name: "sizes",
+        title: "Sizes",
+        live: true,
+        note: html! { "Points in every cluster." },
+        picture,
+        table,
+    }
+    .draw()
 }

@@ -23,14 +23,18 @@ pub(crate) fn clusters(record: &Record) -> Markup {
 
 fn face(record: &Record, shown: &Shown) -> Option<Markup> {
     let picture = png::grey(&decode(shown.image.as_deref()?), record.image?)?;
-    Some(html! { img src=(picture) alt=(record.name(&shown.id)) title={ (record.name(&shown.id)) ", " (percent(shown.membership)) }; })
+    Some(
+        html! { img src=(picture) alt=(record.name(&shown.id)) title={ (record.name(&shown.id)) ", " (percent(shown.membership)) }; },
+    )
 }
 
 fn representatives(record: &Record) -> Markup {
     let mut table = Table::new(&["cluster", "point", "membership"]);
     for (c, cluster) in record.clusters.iter().enumerate() {
         let rows = cluster.representatives.iter();
-        table.rows.extend(rows.map(|s| vec![Cell::Count(c), Cell::Text(s.id.clone()), Cell::Number(s.membership)]));
+        table
+            .rows
+            .extend(rows.map(|s| vec![Cell::Count(c), Cell::Text(s.id.clone()), Cell::Number(s.membership)]));
     }
     let picture = html! {
         div.people {
@@ -50,7 +54,8 @@ fn representatives(record: &Record) -> Markup {
         @if record.clusters.len() > MOST_CARDS { p.note { "The first " (MOST_CARDS) " clusters; the CSV has all." } }
     };
     let note = html! { "The points that have most of their similarity inside their cluster." };
-    Figure { name: "representatives", title: "Representatives", note, picture, table, live: false }.draw_plain()
+    Figure { name: "representatives", title: "Representatives", note, picture, table, live: false }
+        .draw_plain()
 }
 
 fn uncertain(record: &Record) -> Markup {
@@ -59,7 +64,9 @@ fn uncertain(record: &Record) -> Markup {
         .uncertain
         .iter()
         .map(|s| {
-            let next = s.second.map_or([Cell::Nothing, Cell::Nothing], |(c, share)| [Cell::Count(c), Cell::Number(share)]);
+            let next = s
+                .second
+                .map_or([Cell::Nothing, Cell::Nothing], |(c, share)| [Cell::Count(c), Cell::Number(share)]);
             let own = [Cell::Text(s.id.clone()), Cell::Count(s.label as usize), Cell::Number(s.membership)];
             own.into_iter().chain(next).collect()
         })
@@ -79,7 +86,8 @@ fn uncertain(record: &Record) -> Markup {
         }
     };
     let note = html! { "Points whose own cluster leads the next one by least: look at these first." };
-    Figure { name: "uncertain", title: "Least certain points", note, picture, table, live: false }.draw_plain()
+    Figure { name: "uncertain", title: "Least certain points", note, picture, table, live: false }
+        .draw_plain()
 }
 
 /// A matrix whose cells are shaded by their share.
@@ -133,7 +141,11 @@ pub(crate) fn truth(record: &Record) -> Markup {
     let (k, r) = (truth.names.len(), record.clusters.len());
     let mut table = Table::new(&["class", "cluster", "points"]);
     for (at, n) in truth.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
-        table.rows.push(vec![Cell::Text(truth.names[at / r].clone()), Cell::Count(at % r), Cell::Count(*n as usize)]);
+        table.rows.push(vec![
+            Cell::Text(truth.names[at / r].clone()),
+            Cell::Count(at % r),
+            Cell::Count(*n as usize),
+        ]);
     }
     let (columns, partner) = matched(&truth.counts, k, r);
     let total = |class: usize| truth.counts[class * r..(class + 1) * r].iter().sum::<u64>().max(1) as f64;

@@ -7,8 +7,8 @@ use nearfar::labels::score::{Scores, score as scores_of};
 
 use super::charts::{Weights, both, weights_chart};
 use super::clusters::{matched, matrix};
-use super::svg::WIDE;
 use super::number::{count, duration, grouped, percent};
+use super::svg::WIDE;
 use super::table::{Cell, Figure, Table};
 use super::{Section, method_title, scatter, score, whole};
 use crate::record::{MOST_CROSSED, Record};
@@ -16,7 +16,8 @@ use crate::record::{MOST_CROSSED, Record};
 /// The page of two runs; `names` are what the user calls them.
 #[must_use]
 pub fn comparison(a: &Record, b: &Record, names: [&str; 2]) -> String {
-    let agreement = (a.labels.len() == b.labels.len()).then(|| scores_of(&a.labels, &b.labels).ok()).flatten();
+    let agreement =
+        (a.labels.len() == b.labels.len()).then(|| scores_of(&a.labels, &b.labels).ok()).flatten();
     let sections: Vec<Section> = [
         Section::new("settings-section", "Settings that differ", settings(a, b)),
         Section::new("results", "Results", results(a, b)),
@@ -34,7 +35,11 @@ pub fn comparison(a: &Record, b: &Record, names: [&str; 2]) -> String {
 fn differing(a: &Record, b: &Record) -> Vec<(String, String, String)> {
     let keys: BTreeSet<&String> = a.settings.iter().chain(&b.settings).map(|(key, _)| key).collect();
     let of = |record: &Record, key: &String| {
-        record.settings.iter().find(|(known, _)| known == key).map_or_else(|| "–".to_owned(), |(_, value)| value.clone())
+        record
+            .settings
+            .iter()
+            .find(|(known, _)| known == key)
+            .map_or_else(|| "–".to_owned(), |(_, value)| value.clone())
     };
     keys.into_iter().map(|key| (key.clone(), of(a, key), of(b, key))).filter(|(_, a, b)| a != b).collect()
 }
@@ -43,9 +48,15 @@ fn head(a: &Record, b: &Record, names: [&str; 2], agreement: Option<&Scores>) ->
     let n = a.labels.len();
     let moved = agreement.map(|scores| n - (scores.accuracy * n as f64).round() as usize);
     let headline = match moved {
-        None => format!("Two runs on different points: {} and {}", grouped(n as i64), grouped(b.labels.len() as i64)),
+        None => format!(
+            "Two runs on different points: {} and {}",
+            grouped(n as i64),
+            grouped(b.labels.len() as i64)
+        ),
         Some(0) => "Two runs with the same clusters".to_owned(),
-        Some(moved) => format!("Two runs that differ in {} of {} points", grouped(moved as i64), grouped(n as i64)),
+        Some(moved) => {
+            format!("Two runs that differ in {} of {} points", grouped(moved as i64), grouped(n as i64))
+        }
     };
     let settings = differing(a, b);
     html! {
@@ -70,7 +81,8 @@ fn settings(a: &Record, b: &Record) -> Markup {
     let mut table = Table::new(&["setting", "A", "B"]);
     table.rows = rows.into_iter().map(|(key, a, b)| [key, a, b].map(Cell::Text).to_vec()).collect();
     let note = html! { "All others are the same." };
-    Figure { name: "settings", title: "Settings", note, picture: table.shown(), table, live: false }.draw_plain()
+    Figure { name: "settings", title: "Settings", note, picture: table.shown(), table, live: false }
+        .draw_plain()
 }
 
 fn results(a: &Record, b: &Record) -> Markup {
@@ -92,14 +104,19 @@ fn results(a: &Record, b: &Record) -> Markup {
     });
     add("points without a clear lead", &|r| r.soft.then_some(r.between as f64));
     add("clusters", &|r| Some(r.clusters.iter().filter(|c| c.size > 0).count() as f64));
-    add("ranks trusted as near", &|r| (!r.near.is_empty()).then(|| r.near.iter().filter(|w| **w > 0.0).count() as f64));
-    add("ranks trusted as far", &|r| (!r.far.is_empty()).then(|| r.far.iter().filter(|w| **w > 0.0).count() as f64));
+    add("ranks trusted as near", &|r| {
+        (!r.near.is_empty()).then(|| r.near.iter().filter(|w| **w > 0.0).count() as f64)
+    });
+    add("ranks trusted as far", &|r| {
+        (!r.far.is_empty()).then(|| r.far.iter().filter(|w| **w > 0.0).count() as f64)
+    });
     add("eigenvalue gap", &|r| r.spectrum.get(r.size[2]).map(|next| r.spectrum[r.size[2] - 1] - next));
     add("points", &|r| Some(r.size[0] as f64));
     let seconds = |r: &Record| r.seconds.iter().map(|(_, s)| s).sum::<f64>();
     add("seconds", &|r| Some(seconds(r)));
     let note = html! { "A took " (duration(seconds(a))) ", B " (duration(seconds(b))) "." };
-    Figure { name: "compared", title: "Numbers", note, picture: table.shown(), table, live: false }.draw_plain()
+    Figure { name: "compared", title: "Numbers", note, picture: table.shown(), table, live: false }
+        .draw_plain()
 }
 
 fn contingency(a: &Record, b: &Record, same_points: bool) -> Markup {
@@ -136,10 +153,14 @@ fn weights(a: &Record, b: &Record) -> Markup {
         let of = |weights: &[f64]| Cell::from(weights.get(rank).copied());
         table.rows.push(vec![Cell::Count(rank), of(&a.near), of(&b.near), of(&a.far), of(&b.far)]);
     }
-    let of = |r| -> Weights<'_> { let r: &Record = r; Weights { near: &r.near, far: &r.far, correct: None } };
+    let of = |r| -> Weights<'_> {
+        let r: &Record = r;
+        Weights { near: &r.near, far: &r.far, correct: None }
+    };
     let picture = both(WIDE, |size, class| weights_chart(&[of(a), of(b)], size, class));
     let note = html! { "A in blue, drawn through; B in orange, dashed. Above the axis trust as near, below it trust as far." };
-    Figure { name: "weights-chart", title: "Trust in each neighbour rank", note, picture, table, live: true }.draw()
+    Figure { name: "weights-chart", title: "Trust in each neighbour rank", note, picture, table, live: true }
+        .draw()
 }
 
 fn points(a: &Record, b: &Record) -> Markup {

@@ -28,7 +28,11 @@ fn about(name: &str) -> (&'static str, &'static str, &'static str) {
     match name {
         "S" => ("map-s", "S: similarity", "Who is near whom, by the trusted ranks."),
         "D" => ("map-d", "D: dissimilarity", "Who is far from whom, by the ranks trusted as far."),
-        "Z" => ("map-z", "Z: all together", "S, raised and lowered by the factor and D; its spectrum gives the labels."),
+        "Z" => (
+            "map-z",
+            "Z: all together",
+            "S, raised and lowered by the factor and D; its spectrum gives the labels.",
+        ),
         _ => ("map-v", "VVᵀ: the factor", "Who shares a column of the best start’s factor."),
     }
 }
@@ -37,15 +41,24 @@ fn draw(record: &Record, map: &Map) -> Markup {
     let (anchor, title, says) = about(&map.name);
     let size = map.size;
     let at = |a: usize, b: usize| map.cells[a * size - a * a.saturating_sub(1) / 2 + b - a];
-    let shade = |value: u16| (f64::from(value) / f64::from(FULL)).min(1.0).sqrt() * 255.0;
+    let full = strong(&map.cells);
+    let shade = |value: u16| (f64::from(value) / f64::from(full)).min(1.0).sqrt() * 255.0;
     let pixels: Vec<u8> = (0..size * size)
         .map(|cell| shade(at((cell / size).min(cell % size), (cell / size).max(cell % size))).round() as u8)
         .collect();
     let ends: Vec<String> = map.ends.iter().map(|end| format!("{}", (end * 100.0).round() / 100.0)).collect();
-    let lines: String = map.ends.iter().take(map.ends.len().saturating_sub(1)).filter(|_| map.ends.len() <= MOST_LINES)
-        .map(|end| format!("M{end:.2} 0V{size}M0 {end:.2}H{size}")).collect();
+    let lines: String = map
+        .ends
+        .iter()
+        .take(map.ends.len().saturating_sub(1))
+        .filter(|_| map.ends.len() <= MOST_LINES)
+        .map(|end| format!("M{end:.2} 0V{size}M0 {end:.2}H{size}"))
+        .collect();
     let cells: Vec<String> = map.cells.iter().map(ToString::to_string).collect();
-    let words = format!("Heat map of {title}, points ordered by cluster; the largest value is {}", short(map.largest));
+    let words = format!(
+        "Heat map of {title}, points ordered by cluster; the largest value is {}",
+        short(map.largest)
+    );
     Figure {
         name: anchor, title, note: html! { (says) }, live: true, table: by_cluster(map, &at),
         picture: html! {
@@ -54,10 +67,17 @@ fn draw(record: &Record, map: &Map) -> Markup {
                 image href=(png::shades(&pixels, size, BLUE)) width=(size) height=(size) preserveAspectRatio="none" {}
                 path d=(lines) {}
             }
-            div.ramp {} div.ends { span { "0" } span { (short(map.largest)) } }
+            div.ramp {} div.ends { span { "0" } span { (short(map.largest * f64::from(full) / f64::from(FULL))) @if full < FULL { " or more" } } }
             template.cells { (cells.join(",")) }
         },
     }.draw()
+}
+
+/// The value from which the colour is full: few cells lie above it, and they must not make all others pale.
+fn strong(cells: &[u16]) -> u16 {
+    let mut seen: Vec<u16> = cells.iter().copied().filter(|cell| *cell > 0).collect();
+    seen.sort_unstable();
+    seen.get(seen.len() * 99 / 100).copied().unwrap_or(FULL).max(1)
 }
 
 /// Means by pair of clusters, as near as the cells tell.
@@ -67,7 +87,9 @@ fn by_cluster(map: &Map, at: &dyn Fn(usize, usize) -> u16) -> Table {
     if r > 30 {
         return table;
     }
-    let of = |cell: usize| map.ends.iter().position(|end| (cell as f64 + 0.5) < *end).unwrap_or(r.saturating_sub(1));
+    let of = |cell: usize| {
+        map.ends.iter().position(|end| (cell as f64 + 0.5) < *end).unwrap_or(r.saturating_sub(1))
+    };
     let (mut sums, mut counts) = (vec![0.0; r * r], vec![0_usize; r * r]);
     for a in 0..map.size {
         for b in a..map.size {

@@ -126,7 +126,7 @@ fn data(record: &Record) -> Markup {
         @if !record.columns.is_empty() {
             (Figure {
                 name: "columns", title: "Ranges of the columns", live: false, table,
-                note: html! { "Every line runs from the least to the most value, the thick part is one deviation around the mean, as clustered (after rescaling)." },
+                note: html! { "From the least to the most value; the blue part is one deviation to either side of the mean. After rescaling, where there was any." },
                 picture: charts::ranges(&record.columns),
             }.draw())
         }

@@ -2,6 +2,9 @@
 
 /// Four significant digits, without zeros that say nothing.
 pub(crate) fn short(x: f64) -> String {
+    if x < 0.0 {
+        return format!("−{}", short(-x));
+    }
     if x == 0.0 {
         return "0".to_owned();
     }
@@ -39,7 +42,11 @@ pub(crate) fn grouped(x: i64) -> String {
 /// A share as a percentage.
 pub(crate) fn percent(x: f64) -> String {
     let x = 100.0 * x;
-    if x >= 99.95 || x <= 0.0 || (10.0..99.0).contains(&x) { format!("{x:.0} %") } else { format!("{x:.1} %") }
+    if x >= 99.95 || x <= 0.0 || (10.0..99.0).contains(&x) {
+        format!("{x:.0}\u{a0}%")
+    } else {
+        format!("{x:.1}\u{a0}%")
+    }
 }
 
 /// Seconds.
@@ -65,9 +72,15 @@ mod tests {
     #[test]
     fn numbers_are_short() {
         let of = |x| short(x);
-        assert_eq!([of(0.0), of(0.25), of(1234.5), of(12345.6), of(-0.5)], ["0", "0.25", "1235", "12,346", "-0.5"]);
+        assert_eq!(
+            [of(0.0), of(0.25), of(1234.5), of(12345.6), of(-0.5)],
+            ["0", "0.25", "1235", "12,346", "−0.5"]
+        );
         assert_eq!([of(1e-9), of(2.5e300), of(3.0), of(0.123_456)], ["1e-9", "2.5e300", "3", "0.1235"]);
-        assert_eq!([percent(1.0), percent(0.5), percent(0.999), percent(0.0)], ["100 %", "50 %", "99.9 %", "0 %"]);
+        assert_eq!(
+            [percent(1.0), percent(0.5), percent(0.999), percent(0.0)],
+            ["100\u{a0}%", "50\u{a0}%", "99.9\u{a0}%", "0\u{a0}%"]
+        );
         assert_eq!([duration(0.01), duration(2.0), duration(125.0)], ["10 ms", "2.0 s", "2 min 5 s"]);
     }
 }

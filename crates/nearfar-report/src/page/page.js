@@ -178,7 +178,9 @@
       const taken = [];
       for (const [label, members] of [...groups].sort((a, b) => b[1].length - a[1].length)) {
         const mean = axis => members.reduce((sum, i) => sum + frame.at[i][axis], 0) / members.length, [mx, my] = [mean(0), mean(1)];
-        const [x, y] = members.map(i => frame.at[i]).reduce((a, b) => Math.hypot(a[0] - mx, a[1] - my) <= Math.hypot(b[0] - mx, b[1] - my) ? a : b);
+        let [x, y] = members.map(i => frame.at[i]).reduce((a, b) => Math.hypot(a[0] - mx, a[1] - my) <= Math.hypot(b[0] - mx, b[1] - my) ? a : b);
+        // A name must not hide the whole of a small cluster.
+        if (Math.max(...members.map(i => Math.hypot(frame.at[i][0] - x, frame.at[i][1] - y))) < 16) y += y > 40 ? -17 : 17;
         if (taken.some(([a, b]) => Math.hypot(a - x, b - y) < 14)) continue;
         taken.push([x, y]);
         context.strokeStyle = paper; context.strokeText(label, x, y); context.fillStyle = ink; context.fillText(label, x, y);

@@ -28,7 +28,8 @@ fn address(pixels: &[u8], [height, width]: [usize; 2], kind: u8, extra: &[(&[u8;
     chunk(&mut file, *b"IHDR", &head);
     extra.iter().for_each(|(name, bytes)| chunk(&mut file, **name, bytes));
     // Every row starts with the number of its filter: none.
-    let rows: Vec<u8> = pixels.chunks(width).flat_map(|row| std::iter::once(0).chain(row.iter().copied())).collect();
+    let rows: Vec<u8> =
+        pixels.chunks(width).flat_map(|row| std::iter::once(0).chain(row.iter().copied())).collect();
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
     // Memory does not refuse.
     let packed = packed.write_all(&rows).and_then(|()| packed.finish()).unwrap_or_default();

@@ -29,7 +29,10 @@ pub(crate) fn scatter(record: &Record, name: &str, title: &str) -> Markup {
     }
     let squares = record.points.is_empty();
     let (n, views) = (record.size[0], &record.views);
-    let words = format!("Scatter of {} coloured by cluster. The arrow keys move from point to point.", count(n, "point"));
+    let words = format!(
+        "Scatter of {} coloured by cluster. The arrow keys move from point to point.",
+        count(n, "point")
+    );
     let first = &views[0];
     html! {
         figure.chart id=(name) {

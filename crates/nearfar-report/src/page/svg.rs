@@ -64,7 +64,9 @@ impl Axis {
         let first = self.least.log10().floor() as i32;
         (first..=self.most.log10().ceil() as i32)
             .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)))
-            .filter(|x| *x >= self.least * 0.999 && *x <= self.most * 1.001 && (!self.whole || x.fract() == 0.0))
+            .filter(|x| {
+                *x >= self.least * 0.999 && *x <= self.most * 1.001 && (!self.whole || x.fract() == 0.0)
+            })
             .map(|x| (x, short(x)))
             .collect()
     }
@@ -76,7 +78,8 @@ impl Axis {
             return Vec::new();
         }
         let power = 10_f64.powf(raw.log10().floor());
-        let mut step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|s| s * power).find(|s| *s >= raw).unwrap_or(raw);
+        let mut step =
+            [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|s| s * power).find(|s| *s >= raw).unwrap_or(raw);
         if self.whole {
             step = step.ceil().max(1.0);
         }
@@ -103,7 +106,8 @@ impl Plot {
     /// With axes drawn.
     pub(crate) fn new(size: Size, x: Axis, y: Axis) -> Self {
         let [width, height] = size;
-        let mut plot = Self { size, inside: [52.0, width - 14.0, 22.0, height - 42.0], x, y, body: String::new() };
+        let mut plot =
+            Self { size, inside: [52.0, width - 14.0, 22.0, height - 42.0], x, y, body: String::new() };
         plot.axes();
         plot
     }
@@ -130,7 +134,9 @@ impl Plot {
 
     pub(crate) fn text(&mut self, [x, y]: [f64; 2], anchor: &str, class: &str, words: &str) {
         let words = escape(words);
-        self.push(format_args!("<text x='{x:.1}' y='{y:.1}' text-anchor='{anchor}' class='{class}'>{words}</text>"));
+        self.push(format_args!(
+            "<text x='{x:.1}' y='{y:.1}' text-anchor='{anchor}' class='{class}'>{words}</text>"
+        ));
     }
 
     fn axes(&mut self) {
