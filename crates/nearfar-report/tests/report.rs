@@ -9,7 +9,7 @@ use nearfar_report::{Extras, Known, Record, comparison, gather, page};
 const HOSTILE: &str = "</script></template><img src=x onerror=alert(1)>'\"&amp;,\n=1+1";
 
 fn blobs(n: usize, clusters: usize) -> nearfar::generate::Generated {
-    let mut data = nearfar::generate::blobs(n, clusters, 2, 0.4, 1).unwrap();
+    let mut data = nearfar::generate::blobs(n, 2, clusters, 0.4, 1).unwrap();
     // Some methods take no values below 0.
     let least = data.data.iter().copied().fold(0.0, f64::min);
     data.data.iter_mut().for_each(|x| *x -= least);

@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn block_means_are_the_means_of_the_full_matrices() {
-        let data = crate::generate::blobs(60, 3, 2, 0.4, 1).unwrap();
+        let data = crate::generate::blobs(60, 2, 3, 0.4, 1).unwrap();
         let samples = Samples::from_rows(&data.data, 60, 2).unwrap();
         let model = fit(samples, &Params::new(3).starts(2)).unwrap();
         let mut order: Vec<usize> = (0..60).collect();
