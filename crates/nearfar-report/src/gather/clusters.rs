@@ -12,6 +12,8 @@ const MOST_REPRESENTATIVES: usize = 6;
 const MOST_UNCERTAIN: usize = 12;
 /// A lead of the own cluster over the next one below this is no lead.
 const CLOSE: f64 = 0.2;
+/// From this lead on a point is in no doubt worth a word.
+const CERTAIN: f64 = 0.9;
 /// Pictures are shown up to this many in all, so that the page stays light.
 const MOST_PICTURES: usize = 400;
 
@@ -101,7 +103,7 @@ impl<'a> People<'a> {
         if !self.soft() {
             return Vec::new();
         }
-        let mut order: Vec<usize> = (0..self.labels.len()).filter(|i| self.second(*i).is_some()).collect();
+        let mut order: Vec<usize> = (0..self.labels.len()).filter(|i| self.margin(*i) < CERTAIN).collect();
         order.sort_by(|a, b| self.margin(*a).total_cmp(&self.margin(*b)).then(a.cmp(b)));
         order.into_iter().take(MOST_UNCERTAIN).map(|i| self.shown(i)).collect()
     }

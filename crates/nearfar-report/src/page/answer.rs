@@ -85,7 +85,7 @@ fn how_sure(record: &Record) -> Markup {
 
 fn where_to_look(record: &Record) -> Markup {
     let loosest = record.clusters.iter().enumerate().filter(|(_, c)| c.size > 0 && c.nearest.is_some());
-    let loosest = loosest.min_by(|a, b| a.1.inside.total_cmp(&b.1.inside)).filter(|_| record.soft);
+    let loosest = loosest.min_by(|a, b| a.1.inside.total_cmp(&b.1.inside)).filter(|(_, c)| record.soft && c.inside < 0.995);
     let warnings = record.warnings.len();
     html! {
         b { "What to look at? " }
