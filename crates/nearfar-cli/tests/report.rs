@@ -1,5 +1,7 @@
 //! `nearfar report`, `cluster --report` and `compare --report`.
 
+#![allow(clippy::format_push_string, reason = "small texts")]
+
 mod common;
 
 use common::{fail, folder, succeed, two_groups};

@@ -8,6 +8,8 @@
 //! run, and enough to draw the page again. [`gather()`] makes it, [`page()`] draws it, [`comparison()`] draws two side by side. The same record gives the
 //! same bytes.
 
+#![allow(clippy::format_push_string, reason = "paths of charts, a few thousand points at most")]
+
 use std::io::Write;
 use std::path::Path;
 

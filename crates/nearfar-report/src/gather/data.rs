@@ -50,6 +50,9 @@ pub(crate) fn columns(samples: &Samples<'_>, names: Option<&[String]>) -> Vec<Co
     samples.spreads().into_iter().enumerate().take(MOST_COLUMNS).map(of).collect()
 }
 
+/// The distance, or affinity, of two of the chosen points.
+type Pairwise<'a> = Box<dyn Fn(usize, usize) -> f64 + 'a>;
+
 /// How far apart points lie, within clusters and between them, on evenly taken points.
 pub(crate) fn distances(input: &Input<'_>, labels: &[usize]) -> Option<Distances> {
     let n = labels.len();
@@ -57,7 +60,7 @@ pub(crate) fn distances(input: &Input<'_>, labels: &[usize]) -> Option<Distances
     let most = MOST_SAMPLED.min((2 * WORK / m).isqrt()).max(2);
     let step = n.div_ceil(most).max(1);
     let chosen: Vec<usize> = (0..n).step_by(step).collect();
-    let (what, far): (&str, Box<dyn Fn(usize, usize) -> f64>) = match input {
+    let (what, far): (&str, Pairwise<'_>) = match input {
         Input::Samples(samples, metric) => {
             let mut rows = vec![0.0; chosen.len() * m];
             for (row, i) in rows.chunks_exact_mut(m).zip(&chosen) {

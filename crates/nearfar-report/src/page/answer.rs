@@ -21,8 +21,8 @@ pub(crate) fn answer(record: &Record) -> Markup {
         p.lead { (how_sure(record)) }
         p.lead { (where_to_look(record)) }
         dl.facts {
-            div { dt { "points" } dd { (grouped(n as i64)) } }
-            @if m > 0 { div { dt { "features" } dd { (grouped(m as i64)) } } }
+            div { dt { "points" } dd { (grouped(n)) } }
+            @if m > 0 { div { dt { "features" } dd { (grouped(m)) } } }
             @if let Some(truth) = &record.truth {
                 div { dt { "accuracy" } dd { (score(truth.accuracy)) } }
                 div { dt { "NMI" } dd { (score(truth.nmi)) } }
@@ -49,7 +49,7 @@ fn headline(record: &Record) -> String {
         found if listed(&sizes).len() <= MOST_LISTED => {
             format!("{found} clusters of {} points", listed(&sizes))
         }
-        found => format!("{found} clusters of {} to {} points", grouped(least as i64), grouped(most as i64)),
+        found => format!("{found} clusters of {} to {} points", grouped(least), grouped(most)),
     }
 }
 
@@ -85,7 +85,9 @@ fn how_sure(record: &Record) -> Markup {
 
 fn where_to_look(record: &Record) -> Markup {
     let loosest = record.clusters.iter().enumerate().filter(|(_, c)| c.size > 0 && c.nearest.is_some());
-    let loosest = loosest.min_by(|a, b| a.1.inside.total_cmp(&b.1.inside)).filter(|(_, c)| record.soft && c.inside < 0.995);
+    let loosest = loosest
+        .min_by(|a, b| a.1.inside.total_cmp(&b.1.inside))
+        .filter(|(_, c)| record.soft && c.inside < 0.995);
     let warnings = record.warnings.len();
     html! {
         b { "What to look at? " }

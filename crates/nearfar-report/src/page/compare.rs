@@ -29,7 +29,7 @@ pub fn comparison(a: &Record, b: &Record, names: [&str; 2]) -> String {
     .flatten()
     .collect();
     let title = format!("{} and {}", names[0], names[1]);
-    whole(&title, head(a, b, names, agreement.as_ref()), &sections)
+    whole(&title, &head(a, b, names, agreement.as_ref()), &sections)
 }
 
 fn differing(a: &Record, b: &Record) -> Vec<(String, String, String)> {
@@ -48,14 +48,10 @@ fn head(a: &Record, b: &Record, names: [&str; 2], agreement: Option<&Scores>) ->
     let n = a.labels.len();
     let moved = agreement.map(|scores| n - (scores.accuracy * n as f64).round() as usize);
     let headline = match moved {
-        None => format!(
-            "Two runs on different points: {} and {}",
-            grouped(n as i64),
-            grouped(b.labels.len() as i64)
-        ),
+        None => format!("Two runs on different points: {} and {}", grouped(n), grouped(b.labels.len())),
         Some(0) => "Two runs with the same clusters".to_owned(),
         Some(moved) => {
-            format!("Two runs that differ in {} of {} points", grouped(moved as i64), grouped(n as i64))
+            format!("Two runs that differ in {} of {} points", grouped(moved), grouped(n))
         }
     };
     let settings = differing(a, b);

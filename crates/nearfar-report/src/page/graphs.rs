@@ -47,13 +47,11 @@ fn draw(record: &Record, map: &Map) -> Markup {
         .map(|cell| shade(at((cell / size).min(cell % size), (cell / size).max(cell % size))).round() as u8)
         .collect();
     let ends: Vec<String> = map.ends.iter().map(|end| format!("{}", (end * 100.0).round() / 100.0)).collect();
-    let lines: String = map
-        .ends
-        .iter()
-        .take(map.ends.len().saturating_sub(1))
-        .filter(|_| map.ends.len() <= MOST_LINES)
-        .map(|end| format!("M{end:.2} 0V{size}M0 {end:.2}H{size}"))
-        .collect();
+    let mut lines = String::new();
+    if map.ends.len() <= MOST_LINES {
+        let inner = map.ends.iter().take(map.ends.len().saturating_sub(1));
+        inner.for_each(|end| lines += &format!("M{end:.2} 0V{size}M0 {end:.2}H{size}"));
+    }
     let cells: Vec<String> = map.cells.iter().map(ToString::to_string).collect();
     let words = format!(
         "Heat map of {title}, points ordered by cluster; the largest value is {}",

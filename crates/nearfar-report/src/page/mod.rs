@@ -66,11 +66,11 @@ pub fn page(record: &Record) -> String {
     .collect();
     let title = format!("{}: {}", record.input, count(record.size[2], "cluster"));
     let head = html! { (answer::answer(record)) (scatter::scatter(record, "points", "")) };
-    whole(&title, head, &sections)
+    whole(&title, &head, &sections)
 }
 
 /// A page of a head and sections.
-fn whole(title: &str, head: Markup, sections: &[Section]) -> String {
+fn whole(title: &str, head: &Markup, sections: &[Section]) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -165,7 +165,7 @@ fn run(record: &Record) -> Markup {
 
 /// Numbers beside each other in words: 3, 4 and 5.
 fn listed(numbers: &[usize]) -> String {
-    let words: Vec<String> = numbers.iter().map(|n| grouped(*n as i64)).collect();
+    let words: Vec<String> = numbers.iter().map(|n| grouped(*n)).collect();
     match words.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} and {last}", rest.join(", ")),

@@ -14,7 +14,7 @@ pub(crate) fn short(x: f64) -> String {
         return text.replace(".00e", "e").replace("0e", "e");
     }
     if size >= 1000.0 || x.fract() == 0.0 {
-        return grouped(x.round() as i64);
+        return grouped(x.round() as usize);
     }
     let digits = (3 - size.log10().floor() as i32).clamp(0, 8) as usize;
     let text = format!("{x:.digits$}");
@@ -26,12 +26,12 @@ pub(crate) fn brief(x: f64) -> String {
     short(format!("{x:.1e}").parse().unwrap_or(x))
 }
 
-/// Thousands apart.
-pub(crate) fn grouped(x: i64) -> String {
-    let digits = x.unsigned_abs().to_string();
-    let mut text = if x < 0 { "−".to_owned() } else { String::new() };
+/// Thousands apart, from five digits on.
+pub(crate) fn grouped(x: usize) -> String {
+    let digits = x.to_string();
+    let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 && digits.len() > 4 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) && digits.len() > 4 {
             text.push(',');
         }
         text.push(digit);
@@ -62,7 +62,7 @@ pub(crate) fn duration(seconds: f64) -> String {
 
 /// A count with its noun.
 pub(crate) fn count(n: usize, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(n as i64), if n == 1 { "" } else { "s" })
+    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

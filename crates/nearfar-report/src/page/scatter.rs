@@ -64,7 +64,7 @@ pub(crate) fn scatter(record: &Record, name: &str, title: &str) -> Markup {
                     div.legend role="group" aria-label="Clusters to show" {
                         @for (label, cluster) in record.clusters.iter().enumerate().take(200) {
                             button type="button" aria-pressed="true" data-label=(label) {
-                                (mark(label)) "cluster " (label) span.soft { (grouped(cluster.size as i64)) }
+                                (mark(label)) "cluster " (label) span.soft { (grouped(cluster.size)) }
                             }
                         }
                     }

@@ -26,7 +26,7 @@ impl Cell {
     fn shown(&self) -> String {
         match self {
             Self::Number(x) => short(*x),
-            Self::Count(n) => grouped(*n as i64),
+            Self::Count(n) => grouped(*n),
             Self::Text(text) => text.clone(),
             Self::Nothing => "–".to_owned(),
         }
@@ -84,7 +84,7 @@ impl Table {
                 }
             }
             @if self.rows.len() > MOST_ROWS {
-                p.note { "The first " (MOST_ROWS) " of " (grouped(self.rows.len() as i64)) " rows; the CSV has all." }
+                p.note { "The first " (MOST_ROWS) " of " (grouped(self.rows.len())) " rows; the CSV has all." }
             }
         }
     }
