@@ -289,7 +289,8 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
                 raise ValueError(f"{name} has {len(given)} entries, but the model was fitted on {n} samples")
         if image_shape is not None and image_shape[0] * image_shape[1] != self.n_features_in_:
             raise ValueError(
-                f"image_shape = {image_shape} is not allowed: height times width must be {self.n_features_in_}, the number of features"
+                f"image_shape = {image_shape} is not allowed: height times width must be the number of features, "
+                f"{self.n_features_in_}"
             )
         self._model.report(
             Path(path),

@@ -32,8 +32,10 @@ def test_every_estimator_has_a_report(estimator, blobs, tmp_path):
     model = estimator(n_clusters=3, random_state=0).fit(X - X.min(axis=0))
     model.report(tmp_path / "report.html", y=y)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert text.startswith("<!DOCTYPE html>") and "Truth against found" in text
-    assert "http://" not in text and "https://" not in text
+    assert text.startswith("<!DOCTYPE html>")
+    assert "Truth against found" in text
+    assert "http://" not in text
+    assert "https://" not in text
     assert len(text) < 5_000_000
 
 
@@ -53,7 +55,8 @@ def test_names_are_escaped(blobs, tmp_path):
     tags = Tags()
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     tags.feed(text)
-    assert bad not in text and "img" not in tags.seen
+    assert bad not in text
+    assert "img" not in tags.seen
 
 
 def test_precomputed_and_kept_affinity(blobs, tmp_path):
@@ -62,7 +65,9 @@ def test_precomputed_and_kept_affinity(blobs, tmp_path):
     model = nearfar.NearFar(n_clusters=3, metric="precomputed", random_state=0, n_init=1, store_affinity=True)
     model.fit(distances).report(tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert 'id="map-z"' in text and 'id="map-d"' in text and "a matrix of distances" in text
+    assert 'id="map-z"' in text
+    assert 'id="map-d"' in text
+    assert "a matrix of distances" in text
 
 
 def test_wrong_arguments_are_named_and_nothing_is_written(blobs, tmp_path):

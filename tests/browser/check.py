@@ -21,11 +21,39 @@ def make(nearfar: str, folder: Path) -> dict[str, Path]:
         subprocess.run([nearfar, *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
     run("make", "chart", "-o", "chart.csv")
-    run("cluster", "chart.csv", "-q", "-k", "6", "--truth", "truth", "--starts", "4", "--out-dir", "a", "--report", "chart.html")
+    run(
+        "cluster",
+        "chart.csv",
+        "-q",
+        "-k",
+        "6",
+        "--truth",
+        "truth",
+        "--starts",
+        "4",
+        "--out-dir",
+        "a",
+        "--report",
+        "chart.html",
+    )
     run("cluster", "chart.csv", "-q", "-k", "6", "--truth", "truth", "--starts", "1", "--out-dir", "b")
     run("compare", "a", "b", "--report", "compare.html")
     run("make", "blobs", "-n", "6000", "-k", "5", "-o", "many.csv")
-    run("cluster", "many.csv", "-q", "-k", "5", "--truth", "truth", "--method", "kmeans", "--report", "many.html", "-o", "l.csv")
+    run(
+        "cluster",
+        "many.csv",
+        "-q",
+        "-k",
+        "5",
+        "--truth",
+        "truth",
+        "--method",
+        "kmeans",
+        "--report",
+        "many.html",
+        "-o",
+        "l.csv",
+    )
     (folder / "pictures.csv").write_text(pictures())
     run("cluster", "pictures.csv", "-q", "-k", "2", "--no-header", "--report", "pictures.html", "-o", "l.csv")
     (folder / "hostile.csv").write_text(hostile())
@@ -71,7 +99,8 @@ class Watched:
 def drawn_pixels(page: Page) -> int:
     """How many pixels of the scatter are not empty."""
     return page.evaluate(
-        """() => { const c = document.querySelector('.plane canvas'), copy = new OffscreenCanvas(c.width, c.height).getContext('2d');
+        """() => { const c = document.querySelector('.plane canvas');
+        const copy = new OffscreenCanvas(c.width, c.height).getContext('2d');
         copy.drawImage(c, 0, 0); const d = copy.getImageData(0, 0, c.width, c.height).data;
         let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; }"""
     )
@@ -80,13 +109,22 @@ def drawn_pixels(page: Page) -> int:
 def look(page: Page) -> None:
     wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert wide <= 0, f"the page is {wide} pixels too wide"
-    unnamed = page.evaluate("[...document.querySelectorAll('svg[role=img], canvas[role=img]')].filter(e => !e.getAttribute('aria-label')).length")
+    unnamed = page.evaluate(
+        "[...document.querySelectorAll('svg[role=img], canvas[role=img]')]"
+        ".filter(e => !e.getAttribute('aria-label')).length"
+    )
     assert unnamed == 0, f"{unnamed} pictures have no words"
-    empty = page.evaluate("[...document.querySelectorAll('main figure svg[data-x]')].filter(e => e.querySelectorAll('path, rect').length < 4).length")
+    empty = page.evaluate(
+        "[...document.querySelectorAll('main figure svg[data-x]')]"
+        ".filter(e => e.querySelectorAll('path, rect').length < 4).length"
+    )
     assert empty == 0, f"{empty} charts are empty"
     small = page.evaluate(
         """() => [...document.querySelectorAll('main svg text')].filter(t => t.getClientRects().length)
-        .filter(t => parseFloat(getComputedStyle(t).fontSize) * t.ownerSVGElement.getBoundingClientRect().width / t.ownerSVGElement.viewBox.baseVal.width < 9.5).length"""
+        .filter(t => {
+            const svg = t.ownerSVGElement, scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+            return parseFloat(getComputedStyle(t).fontSize) * scale < 9.5;
+        }).length"""
     )
     assert small == 0, f"{small} words are too small to read"
 
@@ -109,7 +147,8 @@ def hover(page: Page) -> None:
     page.keyboard.press("ArrowRight")
     first = card.inner_text()
     page.keyboard.press("ArrowDown")
-    assert "membership" in first and "membership" in card.inner_text()
+    assert "membership" in first
+    assert "membership" in card.inner_text()
     for figure in ("sizes", "weights-chart", "map-s"):
         if page.locator(f"#{figure}").count():
             picture = page.locator(f"#{figure} svg:visible").first
@@ -124,7 +163,8 @@ def legend(page: Page) -> None:
     before = drawn_pixels(page)
     button = page.locator("figure#points .legend button").first
     button.click()
-    assert button.get_attribute("aria-pressed") == "false" and drawn_pixels(page) < before
+    assert button.get_attribute("aria-pressed") == "false"
+    assert drawn_pixels(page) < before
     button.click()
     assert drawn_pixels(page) == before
 
@@ -163,7 +203,8 @@ def main() -> None:
                         if at % 8 == 7:  # Chromium takes more downloads of one page for a flood
                             watched.open(path)
                         rows = download(page, figure)
-                        assert len(rows) > 1 and all(len(row) == len(rows[0]) for row in rows), rows[:2]
+                        assert len(rows) > 1, figure
+                        assert {len(row) for row in rows} == {len(rows[0])}, rows[:2]
                 watched.check_quiet(path)
                 context.close()
             print(f"{name}: {path.stat().st_size:,} bytes, seen at {len(LOOKS)} looks")
