@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every check of the project: format, lints, documentation, tests, and the Python package in a clean environment.
+# Every check of the project: format, lints, documentation, tests, the Python package in a clean environment, and reports in a browser.
 # Needs Rust with rustfmt and clippy, and Python 3.10 or later; fetches crates and Python packages.
+# The browser's tests take Chromium where it is, install it where they may (Debian, as root), and are skipped elsewhere.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -20,4 +21,5 @@ step cargo clippy --workspace --all-targets --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps --locked --quiet
 step cargo test --workspace --locked --no-fail-fast
 step python/test.sh
+step tests/browser/test.sh
 echo "all checks passed"

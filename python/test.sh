@@ -38,7 +38,7 @@ wheel="$(ls "$place"/wheels/nearfar-*.whl)"
 step "$place/clean/bin/python" -m pip install --quiet "$wheel"
 (cd "$place" && step clean/bin/python -c 'import nearfar; print("nearfar", nearfar.__version__, nearfar.NearFar(2).fit_predict([[0.0], [0.1], [5.0], [5.1]]))')
 step "$place/clean/bin/python" -m pip install --quiet "$wheel[test]"
-step "$place/clean/bin/ruff" check python examples
-step "$place/clean/bin/ruff" format --check python examples
+step "$place/clean/bin/ruff" check python examples tests/browser
+step "$place/clean/bin/ruff" format --check python examples tests/browser
 step "$place/clean/bin/mypy"
 step "$place/clean/bin/python" -m pytest -p no:cacheprovider "$@"

@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from . import _convert, _nearfar
 from ._progress import Bar
@@ -231,6 +231,78 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._model.save(Path(path))
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        y: Any = None,
+        ids: Any = None,
+        title: str | None = None,
+        image_shape: tuple[int, int] | None = None,
+    ) -> None:
+        """Write a page that shows the fitted model: one HTML file for a browser, which asks no network for anything.
+
+        The answer in a few sentences, the points, and every stage with its figures; all numbers can be downloaded as
+        CSV. It is written under a temporary name first, and the same model gives the same page.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where; by custom the name ends in ``.html``.
+        y : array-like of shape (n_samples,), default=None
+            Known classes of the training samples, to be set against the clusters.
+        ids : array-like of shape (n_samples,), default=None
+            Names of the training samples; rows are numbered if left out.
+        title : str, default=None
+            What the page calls the data; the name of the class if left out.
+        image_shape : tuple of (height, width), default=None
+            The samples are grey pictures of this shape; squares are found out if left out.
+
+        Notes
+        -----
+        The dissimilarity is made again from the training samples. The merged similarity Z is shown where it was kept
+        (``store_affinity=True``).
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import nearfar
+        >>> X, y = nearfar.datasets.make_moons(60, random_state=3)
+        >>> model = nearfar.NearFar(n_clusters=2, random_state=0).fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(Path(folder) / "moons.html", y=y, title="moons")
+        ...     text = (Path(folder) / "moons.html").read_text(encoding="utf-8")
+        >>> "2 clusters of 30 points each" in text
+        True
+        """
+        check_is_fitted(self)
+        n = len(self.labels_)
+        classes = None
+        if y is not None:
+            names, codes = np.unique(column_or_1d(y), return_inverse=True)
+            classes = ([int(code) for code in codes], [str(name) for name in names])
+        named = None if ids is None else [str(name) for name in column_or_1d(ids)]
+        for name, given in (("y", classes[0] if classes else None), ("ids", named)):
+            if given is not None and len(given) != n:
+                raise ValueError(f"{name} has {len(given)} entries, but the model was fitted on {n} samples")
+        if image_shape is not None and image_shape[0] * image_shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"image_shape = {image_shape} is not allowed: height times width must be the number of features, "
+                f"{self.n_features_in_}"
+            )
+        self._model.report(
+            Path(path),
+            self._n_threads(),
+            title=title if title is not None else type(self).__name__,
+            command=f"{self!r}.fit(X)",
+            settings=[(name, str(value)) for name, value in sorted(self.get_params().items())],
+            notes=self.warnings_,
+            ids=named,
+            classes=classes,
+            picture=image_shape,
+        )
 
     def _kind(self) -> str:
         """What X holds: a metric of samples, "distances" or "affinities"."""

@@ -80,6 +80,7 @@ fn start(arguments: Vec<std::ffi::OsString>, no_color: bool) -> Outcome {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Methods(args) => commands::methods::run(&args),
         Command::Repro(args) => commands::repro::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Plan(args) => commands::plan::run(&args),
         Command::Predict(args) => commands::predict::run(*args),

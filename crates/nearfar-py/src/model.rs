@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use nearfar::model::{Keeper, SaveOptions};
 use nearfar::slices::SparseRows;
 use nearfar::{Error, Input, Params, SavedModel};
+use nearfar_report::{Extras, Known, Picture, gather};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -44,6 +45,50 @@ impl Model {
     /// Write a file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| self.0.save(&path)).map_err(|error| errors::of(&error))
+    }
+
+    /// Write a page that shows the model; `classes` are a code for every point and the name of every code.
+    #[pyo3(signature = (path, n_threads, *, title, command, settings, notes, ids=None, classes=None, picture=None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords on the Python side")]
+    fn report(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        n_threads: usize,
+        title: String,
+        command: String,
+        settings: Vec<(String, String)>,
+        notes: Vec<String>,
+        ids: Option<Vec<String>>,
+        classes: Option<(Vec<usize>, Vec<String>)>,
+        picture: Option<(usize, usize)>,
+    ) -> PyResult<()> {
+        let nobody = Callbacks { callback: None, progress: None, keeper: None };
+        let truth = classes.map(|(codes, names)| Known { codes, names });
+        let (html, ended) = watch::run(py, n_threads, &nobody, |watcher| {
+            let input = self.0.samples()?.map(|samples| Input::Samples(samples, self.0.metric()));
+            let told = Extras {
+                program: format!("nearfar {} for Python", env!("CARGO_PKG_VERSION")),
+                input: title,
+                ids,
+                notes: Some(notes),
+                settings,
+                command,
+                picture: picture.map(|(height, width)| Picture { height, width, by_columns: false }),
+                ..Extras::of_saved(&self.0, input.as_ref(), truth, watcher)?
+            };
+            gather(&self.0, input.as_ref(), told).map(|record| nearfar_report::page(&record))
+        })?;
+        if let Some(error) = ended {
+            return Err(error);
+        }
+        let html = html.map_err(|error| errors::of(&error))?;
+        py.detach(|| nearfar_report::save(&html, &path)).map_err(|error| {
+            pyo3::exceptions::PyOSError::new_err(format!(
+                "{}: the report cannot be written: {error}",
+                path.display()
+            ))
+        })
     }
 
     /// Pickled as the bytes of a file.

@@ -1,9 +1,11 @@
 //! The fitted thing: labels, and everything they were made of.
 
+mod look;
 mod partial;
 mod predict;
 mod saved;
 
+pub use look::{BlockMeans, Blocks};
 pub use partial::Keeper;
 pub use saved::{
     About, InputKind, ModelFileError, SaveOptions, SavedModel, Scaling, TRACE_COLUMNS, Training,

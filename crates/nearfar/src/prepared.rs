@@ -175,18 +175,27 @@ impl Prepared {
     /// # Errors
     /// When `truth` has another length than there are samples.
     pub fn correct_rate<L: PartialEq>(&self, truth: &[L]) -> Result<Vec<f64>> {
-        let n = self.n_samples();
-        if truth.len() != n {
-            return Err(DataError::LabelLengths { labels: n, truth: truth.len() }.into());
-        }
-        let mut right = vec![0.0; n];
-        for i in 0..n {
-            for j in 0..n {
-                right[self.rank(i, j)] += if truth[i] == truth[j] { 1.0 } else { 0.0 };
+        self.pairs.correct_rate(truth)
+    }
+}
+
+impl Pairs {
+    /// As [`Prepared::correct_rate`].
+    pub(crate) fn correct_rate<L: PartialEq>(&self, truth: &[L]) -> Result<Vec<f64>> {
+        with_slices!(self, slices => {
+            let n = slices.n_samples();
+            if truth.len() != n {
+                return Err(DataError::LabelLengths { labels: n, truth: truth.len() }.into());
             }
-        }
-        right.iter_mut().for_each(|x| *x /= n as f64);
-        Ok(right)
+            let mut right = vec![0.0; n];
+            for i in 0..n {
+                for j in 0..n {
+                    right[slices.rank(i, j)] += if truth[i] == truth[j] { 1.0 } else { 0.0 };
+                }
+            }
+            right.iter_mut().for_each(|x| *x /= n as f64);
+            Ok(right)
+        })
     }
 }
 

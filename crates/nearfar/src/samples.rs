@@ -1,5 +1,8 @@
 //! Samples as the caller holds them: a borrowed view of f32 or f64 values with any strides.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+
 use crate::error::{DataError, Result};
 
 /// A dense matrix of samples (rows) by features (columns), borrowed from the caller, never copied here.
@@ -165,6 +168,56 @@ impl<'a> Samples<'a> {
         }
     }
 
+    /// The spread of every column.
+    pub fn spreads(&self) -> Vec<Spread> {
+        let (n, m) = (self.n_samples(), self.n_features());
+        let mut row = vec![0.0; m];
+        let start = Spread { least: f64::INFINITY, most: f64::NEG_INFINITY, mean: 0.0, deviation: 0.0 };
+        let mut spreads = vec![start; m];
+        for i in 0..n {
+            self.copy_row(i, &mut row);
+            for (spread, x) in spreads.iter_mut().zip(&row) {
+                spread.least = spread.least.min(*x);
+                spread.most = spread.most.max(*x);
+                spread.mean += x / n as f64;
+            }
+        }
+        for i in 0..n {
+            self.copy_row(i, &mut row);
+            for (spread, x) in spreads.iter_mut().zip(&row) {
+                // In units of the width, so that no square overflows.
+                let width = spread.width();
+                if width > 0.0 {
+                    spread.deviation += ((x / width) - (spread.mean / width)).powi(2) / n as f64;
+                }
+            }
+        }
+        for spread in &mut spreads {
+            spread.deviation = spread.deviation.sqrt() * spread.width();
+        }
+        spreads
+    }
+
+    /// How many rows equal an earlier one.
+    pub fn copies(&self) -> usize {
+        let mut seen: HashMap<u64, usize> = HashMap::new();
+        let mut row = vec![0.0; self.n_features];
+        let mut other = row.clone();
+        let mut copies = 0;
+        for i in 0..self.n_samples {
+            self.copy_row(i, &mut row);
+            let mut hasher = DefaultHasher::new();
+            // −0 and 0 are one value.
+            for x in &row {
+                hasher.write_u64((x + 0.0).to_bits());
+            }
+            let first = *seen.entry(hasher.finish()).or_insert(i);
+            self.copy_row(first, &mut other);
+            copies += usize::from(first != i && row == other);
+        }
+        copies
+    }
+
     /// Refuse an empty matrix and name the first value that is not finite.
     ///
     /// # Errors
@@ -184,6 +237,26 @@ impl<'a> Samples<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// Centre and width of a column, safe for values near the largest numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Smallest value.
+    pub least: f64,
+    /// Largest value.
+    pub most: f64,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation, of n and not of n − 1.
+    pub deviation: f64,
+}
+
+impl Spread {
+    /// Most minus least, or the largest number where that overflows.
+    pub fn width(&self) -> f64 {
+        (self.most - self.least).min(f64::MAX)
     }
 }
 

@@ -5,18 +5,22 @@ use std::time::Instant;
 
 use nearfar::model::SaveOptions;
 use nearfar::{Error, Model, Params, Plan, SavedModel};
+use nearfar_report::Record;
 
 use super::plan::{print_plan, print_plan_json};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::flags::{ClusterArgs, GraphKind, OutputArgs};
 use crate::interrupt::{self, Phase};
-use crate::output::{LabelFormat, check_file, check_folder, write_file, write_labels, write_stdout};
+use crate::output::{
+    LabelFormat, check_file, check_folder, ending, is_written_in_place, unknown_ending, write_file,
+    write_labels, write_stdout,
+};
 use crate::paint::{Paint, say};
 use crate::run::data::Data;
 use crate::run::folder::{Folder, export_graph};
-use crate::run::settings;
 use crate::run::summary::Summary;
 use crate::run::watch::Watch;
+use crate::run::{report, settings};
 
 pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     let clock = Instant::now();
@@ -28,6 +32,8 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     let settings = settings::resolved(&args, &params);
     let (input, output) = (data.input()?, &args.output);
     let plan = plan(&data, &params, output)?;
+    let picture = output.image_shape.as_ref().map(|shape| shape.picture);
+    report::check_picture(picture.as_ref(), &data)?;
     if output.dry_run {
         return if output.json { print_plan_json(&plan) } else { print_plan(&plan, data.table.n_samples) };
     }
@@ -42,7 +48,10 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     interrupt::enter(Phase::Writing);
     let model = fitted?;
     let mut summary = Summary::new(&data, &model, clock.elapsed().as_secs_f64());
-    write(&args, &data, &model, &mut summary, &settings)?;
+    let drawn = output.report.is_some() || output.out_dir.is_some();
+    let record =
+        drawn.then(|| report::record(&data, &model, &summary, &settings, &plan, picture)).transpose()?;
+    write(&args, &data, &model, &mut summary, &settings, record.as_ref())?;
     let paint = Paint::for_stderr(output.no_color);
     if !output.quiet && !output.json {
         summary.print(&model, paint, output.verbose);
@@ -75,6 +84,15 @@ fn check_outputs(args: &ClusterArgs) -> Outcome {
         check_file(path, input)?;
         if output.output.as_ref() == Some(path) {
             return Err(Failure::wrong("-o and --save-model name one file; choose two names"));
+        }
+    }
+    if let Some(path) = &output.report {
+        check_file(path, input)?;
+        if !["html", "htm"].contains(&ending(path).as_str()) && !is_written_in_place(path) {
+            return Err(unknown_ending(path, &ending(path), "a report", ".html"));
+        }
+        if output.save_model.as_ref() == Some(path) {
+            return Err(Failure::wrong("--report and --save-model name one file; choose two names"));
         }
     }
     output.out_dir.as_deref().map_or(Ok(()), check_folder)
@@ -119,7 +137,14 @@ fn keep_what_there_is(output: &OutputArgs, watch: &Watch, settings: &str) {
 }
 
 /// All outputs; labels on stdout come last, as only they may find a reader gone.
-fn write(args: &ClusterArgs, data: &Data, model: &Model, summary: &mut Summary, settings: &str) -> Outcome {
+fn write(
+    args: &ClusterArgs,
+    data: &Data,
+    model: &Model,
+    summary: &mut Summary,
+    settings: &str,
+    record: Option<&Record>,
+) -> Outcome {
     let (output, ids) = (&args.output, data.table.ids.as_deref());
     for (kind, path) in output.graphs() {
         export_graph(model, kind, &path)?;
@@ -133,8 +158,11 @@ fn write(args: &ClusterArgs, data: &Data, model: &Model, summary: &mut Summary, 
         };
         SavedModel::new(model, &data.input()?, &options).save(path)?;
     }
-    if let Some(path) = &output.out_dir {
-        Folder::new(path).save(model, ids, summary, settings)?;
+    if let (Some(path), Some(record)) = (&output.out_dir, record) {
+        Folder::new(path).save(model, ids, summary, settings, record)?;
+    }
+    if let (Some(path), Some(record)) = (&output.report, record) {
+        write_file(path, |out| out.write_all(nearfar_report::page(record).as_bytes()))?;
     }
     if let Some(path) = &output.output {
         let format = LabelFormat::of(path)?;

@@ -10,7 +10,8 @@ use toml::Table;
 
 use crate::exit::{Failure, Outcome};
 use crate::flags::CompareArgs;
-use crate::output::write_stdout;
+use crate::output::{check_file, write_file, write_stdout};
+use crate::run::folder::Folder;
 
 /// What a path holds.
 enum Thing {
@@ -23,11 +24,26 @@ enum Thing {
 pub(crate) fn run(args: &CompareArgs) -> Outcome {
     match (open(&args.a)?, open(&args.b)?) {
         (Thing::Run { folder: a, summary: of_a }, Thing::Run { folder: b, summary: of_b }) => {
+            if let Some(path) = &args.report {
+                page(&a, &b, path)?;
+            }
             runs((&a, &of_a), (&b, &of_b))
+        }
+        (Thing::Studies(_), Thing::Studies(_)) if args.report.is_some() => {
+            Err(Failure::wrong("--report is for two runs; of a study `nearfar repro` writes a page itself"))
         }
         (Thing::Studies(a), Thing::Studies(b)) => studies(&a, &b),
         _ => Err(Failure::wrong("one is a run and the other a study; compare two of a kind")),
     }
+}
+
+/// Both runs on one page.
+fn page(a: &Path, b: &Path, path: &Path) -> Outcome {
+    let (of_a, of_b) = (Folder::new(a).record()?, Folder::new(b).record()?);
+    check_file(path, None)?;
+    let names = [a, b].map(|folder| folder.display().to_string());
+    let html = nearfar_report::comparison(&of_a, &of_b, [&names[0], &names[1]]);
+    write_file(path, |out| out.write_all(html.as_bytes()))
 }
 
 fn open(path: &Path) -> Outcome<Thing> {

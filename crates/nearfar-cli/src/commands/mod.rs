@@ -11,5 +11,6 @@ pub(crate) mod methods;
 mod picture;
 pub(crate) mod plan;
 pub(crate) mod predict;
+pub(crate) mod report;
 pub(crate) mod repro;
 pub(crate) mod score;

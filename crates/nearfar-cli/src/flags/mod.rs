@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Methods(MethodsArgs),
     /// Make the paper's tables and figures again, or a study of your own
     Repro(ReproArgs),
+    /// Draw the page of a finished run
+    Report(ReportArgs),
     /// Show two runs or two studies side by side
     Compare(CompareArgs),
     /// Tell the memory and time a run would take
@@ -72,7 +74,7 @@ const CLUSTER_EXAMPLES: &str = "\
 Examples:
   nearfar cluster data.csv -k 3 > labels.txt
   nearfar cluster seeds.csv -k 3 --truth class --scale standard -o labels.csv
-  nearfar cluster faces.npz -k 40 --truth y --out-dir run
+  nearfar cluster faces.npz -k 40 --truth y --out-dir run --report faces.html
   nearfar cluster --config run/settings.toml --seed 7 -o labels.csv
 
 Every long flag is also a key of the file given to --config; flags win.";
@@ -240,6 +242,29 @@ pub(crate) struct ReproArgs {
     pub(crate) quiet: bool,
 }
 
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  nearfar cluster data.csv -k 3 --out-dir run
+  nearfar report run
+  nearfar report run -o data.html
+
+The same run gives the same page, to the byte.";
+
+/// Flags of `report`.
+#[derive(Args, Debug)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub(crate) struct ReportArgs {
+    /// A run folder (`nearfar cluster --out-dir`)
+    #[arg(value_name = "RUN_DIR")]
+    pub(crate) run: PathBuf,
+    /// Where to write the page [default: report.html in RUN_DIR]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print errors only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
 /// Flags of `compare`.
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
@@ -249,6 +274,9 @@ pub(crate) struct CompareArgs {
     /// Another of the same kind
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
+    /// Of two runs, also write a page to look at in a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 /// Flags of `plan`.
@@ -278,6 +306,6 @@ pub(crate) struct CompletionsArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
     /// The page of this command instead of the program's
-    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "score", "make", "demo", "methods", "repro", "compare", "plan", "completions", "man"]))]
+    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "score", "make", "demo", "methods", "repro", "report", "compare", "plan", "completions", "man"]))]
     pub(crate) command: Option<String>,
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::values::{GraphKind, ProgressKind};
+use super::values::{GraphKind, ImageShape, ProgressKind};
 
 /// The outputs.
 #[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
@@ -17,9 +17,16 @@ pub(crate) struct OutputArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Keep everything in this folder instead: labels, weights, factor, membership, embedding, trace, members,
-    /// summary, settings
+    /// summary, settings, and the record that `nearfar report` draws
     #[arg(long, value_name = "DIR")]
     pub(crate) out_dir: Option<PathBuf>,
+    /// Write a page to look at in a browser (.html): the answer, the points, every stage, all numbers
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// The samples are grey pictures of this height and width, shown in the report; 32x32t where pixels run down the
+    /// columns [default: found out for squares]
+    #[arg(long, value_name = "HxW")]
+    pub(crate) image_shape: Option<ImageShape>,
     /// Keep the model in this file (.nearfar), for `nearfar predict` and for nearfar.load() in Python
     #[arg(long, value_name = "FILE")]
     pub(crate) save_model: Option<PathBuf>,

@@ -205,6 +205,47 @@ impl From<Size> for String {
     }
 }
 
+/// Height and width of pictures, kept as they were written.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct ImageShape {
+    pub(crate) picture: nearfar_report::Picture,
+    text: String,
+}
+
+impl FromStr for ImageShape {
+    type Err = String;
+
+    /// Height, x, width; a `t` behind them says that pixels run down the columns.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "{text:?} is no height and width; write it as 28x28, or 32x32t where pixels run down the columns"
+            )
+        };
+        let (sizes, by_columns) = text.strip_suffix('t').map_or((text, false), |sizes| (sizes, true));
+        let (height, width) = sizes.split_once(['x', 'X', '×']).ok_or_else(wrong)?;
+        let size = |word: &str| {
+            word.parse::<usize>().ok().filter(|size| (1..=4096).contains(size)).ok_or_else(wrong)
+        };
+        let picture = nearfar_report::Picture { height: size(height)?, width: size(width)?, by_columns };
+        Ok(Self { picture, text: text.to_owned() })
+    }
+}
+
+impl TryFrom<String> for ImageShape {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<ImageShape> for String {
+    fn from(shape: ImageShape) -> Self {
+        shape.text
+    }
+}
+
 /// What separates cells.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(try_from = "String", into = "String")]

@@ -1,16 +1,15 @@
 //! The data of a run: read, rescaled, and looked at for what commonly spoils a result.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use nearfar::load::{Format, LoadOptions, LoadProblem, Table, Truth, load, load_bytes};
 use nearfar::model::Scaling;
+use nearfar::samples::Spread;
 use nearfar::{Input, Samples};
 
-use super::scale::{Spread, rescale, scaling, spreads};
+use super::scale::{rescale, scaling};
 use super::summary::Note;
 use crate::exit::{Failure, Outcome};
 use crate::flags::{InputArgs, InputKind, MetricName, Scale};
@@ -105,7 +104,7 @@ impl Data {
             return notes;
         }
         if self.scaled.is_none() {
-            let spreads = spreads(&self.table.samples());
+            let spreads = self.table.samples().spreads();
             notes.extend(self.unlike_columns(&spreads));
             notes.extend(self.row_numbers(&spreads));
         }
@@ -152,21 +151,7 @@ impl Data {
 
     fn copies(&self) -> Option<Note> {
         let (n, samples) = (self.table.n_samples, self.table.samples());
-        let mut seen: HashMap<u64, usize> = HashMap::new();
-        let mut row = vec![0.0; self.table.n_features];
-        let mut other = row.clone();
-        let mut copies = 0;
-        for i in 0..n {
-            samples.copy_row(i, &mut row);
-            let mut hasher = DefaultHasher::new();
-            // −0 and 0 are one value.
-            for x in &row {
-                hasher.write_u64((x + 0.0).to_bits());
-            }
-            let first = *seen.entry(hasher.finish()).or_insert(i);
-            samples.copy_row(first, &mut other);
-            copies += usize::from(first != i && row == other);
-        }
+        let copies = samples.copies();
         (copies as f64 > MANY_COPIES * n as f64).then(|| {
             let text = format!(
                 "{copies} of {n} rows are exact copies of others; drop them if a copy carries no weight of its own"

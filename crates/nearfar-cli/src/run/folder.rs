@@ -7,6 +7,7 @@ use nearfar::Model;
 use nearfar::learn::trace::TraceRow;
 use nearfar::load::write_npy;
 use nearfar::slices::SparseRows;
+use nearfar_report::Record;
 use serde::Serialize;
 
 use super::summary::{FORMAT, Summary, VERSION};
@@ -14,6 +15,9 @@ use super::watch::Trace;
 use crate::exit::{Failure, Outcome};
 use crate::flags::GraphKind;
 use crate::output::{LabelFormat, write_file, write_labels};
+
+/// What the page of a run is drawn from.
+const RECORD: &str = "report.json";
 
 /// The values of one iteration in the trace.
 const TRACED: [&str; 10] = [
@@ -96,6 +100,26 @@ impl Folder {
         self.put_json("trace.json", &objects)
     }
 
+    /// What `nearfar report` draws.
+    pub(crate) fn record(&self) -> Outcome<Record> {
+        let (folder, path) = (self.path.display(), self.path.join(RECORD));
+        let tip = "name a folder that `nearfar cluster --out-dir` wrote";
+        if !self.path.is_dir() {
+            return Err(Failure::wrong(format!("{folder}: this is no folder; {tip}")));
+        }
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            let text = match error.kind() {
+                std::io::ErrorKind::NotFound if self.path.join("summary.json").exists() => {
+                    format!("{folder}: the run has no {RECORD}: it was interrupted, or an older nearfar wrote it; run it again")
+                }
+                std::io::ErrorKind::NotFound => format!("{folder}: this is no run folder (it holds no {RECORD}); {tip}"),
+                _ => format!("{}: cannot be read: {error}", path.display()),
+            };
+            Failure::wrong(text)
+        })?;
+        Record::from_json(&text).map_err(|error| Failure::wrong(format!("{}: {error}", path.display())))
+    }
+
     /// Everything of a finished run; the summary last, so that its presence means the rest is there.
     pub(crate) fn save(
         &self,
@@ -103,6 +127,7 @@ impl Folder {
         ids: Option<&[String]>,
         summary: &Summary,
         settings: &str,
+        record: &Record,
     ) -> Outcome {
         let n = model.n_samples();
         self.put("settings.toml", |out| out.write_all(settings.as_bytes()))?;
@@ -127,6 +152,7 @@ impl Folder {
         self.put_json("members.json", &without_traces(model))?;
         #[cfg(feature = "parquet")]
         super::parquet::save(model, ids, |name, bytes| self.put(name, |out| out.write_all(bytes)))?;
+        self.put(RECORD, |out| out.write_all(record.to_json().as_bytes()))?;
         self.put_json("summary.json", summary)
     }
 

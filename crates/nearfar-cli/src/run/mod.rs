@@ -5,6 +5,7 @@ pub(crate) mod folder;
 pub(crate) mod method;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+pub(crate) mod report;
 pub(crate) mod scale;
 pub(crate) mod settings;
 pub(crate) mod summary;

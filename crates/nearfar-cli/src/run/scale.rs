@@ -1,60 +1,15 @@
-//! Rescaling, and what the columns look like before it.
+//! Rescaling.
 
 use nearfar::Samples;
 use nearfar::model::Scaling;
+use nearfar::samples::Spread;
 
 use crate::flags::Scale;
-
-/// Centre and width of a column, safe for values near the largest numbers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Spread {
-    pub(crate) least: f64,
-    pub(crate) most: f64,
-    pub(crate) mean: f64,
-    pub(crate) deviation: f64,
-}
-
-/// The spread of every column.
-pub(crate) fn spreads(samples: &Samples<'_>) -> Vec<Spread> {
-    let (n, m) = (samples.n_samples(), samples.n_features());
-    let mut row = vec![0.0; m];
-    let start = Spread { least: f64::INFINITY, most: f64::NEG_INFINITY, mean: 0.0, deviation: 0.0 };
-    let mut spreads = vec![start; m];
-    for i in 0..n {
-        samples.copy_row(i, &mut row);
-        for (spread, x) in spreads.iter_mut().zip(&row) {
-            spread.least = spread.least.min(*x);
-            spread.most = spread.most.max(*x);
-            spread.mean += x / n as f64;
-        }
-    }
-    for i in 0..n {
-        samples.copy_row(i, &mut row);
-        for (spread, x) in spreads.iter_mut().zip(&row) {
-            // In units of the width, so that no square overflows.
-            let width = spread.width();
-            if width > 0.0 {
-                spread.deviation += ((x / width) - (spread.mean / width)).powi(2) / n as f64;
-            }
-        }
-    }
-    for spread in &mut spreads {
-        spread.deviation = spread.deviation.sqrt() * spread.width();
-    }
-    spreads
-}
-
-impl Spread {
-    /// Most minus least, or the largest number where that overflows.
-    fn width(&self) -> f64 {
-        (self.most - self.least).min(f64::MAX)
-    }
-}
 
 /// What is done to every row of these samples.
 pub(crate) fn scaling(samples: &Samples<'_>, scale: Scale) -> Scaling {
     let columns = |frame: &dyn Fn(&Spread) -> (f64, f64)| {
-        let (origin, unit) = spreads(samples).iter().map(frame).unzip();
+        let (origin, unit) = samples.spreads().iter().map(frame).unzip();
         Scaling::Columns { origin, unit }
     };
     match scale {

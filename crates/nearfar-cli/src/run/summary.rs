@@ -124,6 +124,21 @@ impl Summary {
         summary
     }
 
+    /// Program and version.
+    pub(crate) fn program(&self) -> &str {
+        self.program
+    }
+
+    /// All warnings, as text.
+    pub(crate) fn messages(&self) -> Vec<String> {
+        self.warnings.iter().map(|note| note.message.clone()).collect()
+    }
+
+    /// Seconds per stage, by name.
+    pub(crate) fn stage_seconds(&self) -> Vec<(String, f64)> {
+        self.seconds.iter().map(|stage| (stage.stage.to_owned(), stage.seconds)).collect()
+    }
+
     fn note_unconverged(&mut self, model: &Model) {
         let out = model.members.iter().filter(|m| m.last_loop().reason == StopReason::MaxIterations).count();
         if out > 0 {

@@ -2,27 +2,19 @@
 
 use std::fmt::Write;
 
+use nearfar_report::{CHROME, STYLE};
+
+pub(crate) use nearfar_report::escape;
+
 use super::{Provenance, distance, legend, number};
 use crate::table::{Cell, METRICS, ResultTable};
-
-const STYLE: &str = "
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --paper: #fff; --band: #f6f8fa; --best: #dbeafe; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9198a1; --line: #30363d; --paper: #0d1117; --band: #161b22; --best: #1f3a5f; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; }
-th, td { padding: .35rem .6rem; text-align: left; border-bottom: 1px solid var(--line); white-space: nowrap; vertical-align: top; }
-thead th { border-bottom: 2px solid var(--ink); } tbody tr:nth-child(even) { background: var(--band); }
-td.best { background: var(--best); } small { color: var(--soft); display: block; } code { background: var(--band); padding: .1rem .3rem; }
-figure { margin: 1.5rem 0; background: #fff; padding: .5rem; border: 1px solid var(--line); } figure svg { max-width: 100%; height: auto; }
-@media print { .scroll { overflow: visible; } }";
 
 /// The page; `figures` are titles with SVG text.
 pub fn html(table: &ResultTable, provenance: &Provenance, figures: &[(String, String)]) -> String {
     let title = escape(&table.title);
     let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>{title}</title><style>{STYLE}</style></head>\n<body>\n<h1>{title}</h1>\n<p><code>{}</code></p>\n<ul>\n",
+        "<!doctype html>\n<html lang=\"en\">\n<head>{CHROME}<title>{title}</title><style>{STYLE}</style></head>\n<body>\n\
+         <header class=\"top\"><p class=\"eyebrow\">a study of nearfar</p><h1>{title}</h1></header>\n<main>\n<pre><code>{}</code></pre>\n<ul class=\"note\">\n",
         escape(&provenance.command)
     );
     for line in legend(table) {
@@ -33,7 +25,7 @@ pub fn html(table: &ResultTable, provenance: &Provenance, figures: &[(String, St
         for (m, metric) in METRICS.into_iter().enumerate() {
             let _ = writeln!(
                 out,
-                "<h2>{}: {}</h2>\n<div class=\"scroll\"><table><thead><tr><th>method</th>",
+                "<h2>{}: {}</h2>\n<div class=\"scroll plain\" tabindex=\"0\"><table><thead><tr><th>method</th>",
                 escape(half.title),
                 metric.name()
             );
@@ -54,7 +46,7 @@ pub fn html(table: &ResultTable, provenance: &Provenance, figures: &[(String, St
         }
     }
     for (title, svg) in figures {
-        let _ = writeln!(out, "<h2>{}</h2>\n<figure>{svg}</figure>", escape(title));
+        let _ = writeln!(out, "<h2>{}</h2>\n<figure class=\"plot\">{svg}</figure>", escape(title));
     }
     let Provenance { origin, run_seconds, .. } = provenance;
     let _ = writeln!(
@@ -64,7 +56,7 @@ pub fn html(table: &ResultTable, provenance: &Provenance, figures: &[(String, St
         escape(&origin.commit),
         escape(&origin.machine)
     );
-    out += "<div class=\"scroll\"><table><thead><tr><th>dataset</th><th>samples</th><th>features</th><th>clusters</th><th>SHA-256 of values and classes</th></tr></thead><tbody>\n";
+    out += "<div class=\"scroll plain\" tabindex=\"0\"><table><thead><tr><th>dataset</th><th>samples</th><th>features</th><th>clusters</th><th>SHA-256 of values and classes</th></tr></thead><tbody>\n";
     for column in &table.columns {
         let [n, m, k] = column.size;
         let _ = writeln!(
@@ -74,7 +66,7 @@ pub fn html(table: &ResultTable, provenance: &Provenance, figures: &[(String, St
             column.hash
         );
     }
-    out + "</tbody></table></div>\n</body>\n</html>\n"
+    out + "</tbody></table></div>\n</main>\n<footer>Made by nearfar. One file, no network.</footer>\n</body>\n</html>\n"
 }
 
 fn show(cell: &Cell) -> String {
@@ -95,8 +87,4 @@ fn show(cell: &Cell) -> String {
         let _ = write!(text, "<small>paper {} ± {}{distance}</small>", number(mean), number(std));
     }
     text + "</td>"
-}
-
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -338,15 +338,23 @@ impl SavedModel {
         if self.dissimilarity.is_some() || self.far_weights.is_empty() {
             return Ok(self.dissimilarity.clone());
         }
-        let (n, m) = (self.about.n_samples, self.about.n_features);
-        let samples = match &self.training {
-            Training::Nothing => return Ok(None),
-            Training::Single(x) => Samples::from_rows(x, n, m)?,
-            Training::Double(x) => Samples::from_rows(x, n, m)?,
-        };
+        let Some(samples) = self.samples()? else { return Ok(None) };
         let input = Input::Samples(samples, self.metric());
         let prepared = Prepared::new(&input, &Params::new(self.about.n_clusters).starts(1), observer)?;
         Ok(Some(with_slices!(&*prepared.pairs, slices => slices.edges(&self.far_weights))))
+    }
+
+    /// The samples it was learnt from; `None` where it was learnt from pairs.
+    ///
+    /// # Errors
+    /// Never for a model that was fitted or loaded.
+    pub fn samples(&self) -> Result<Option<Samples<'_>>> {
+        let (n, m) = (self.about.n_samples, self.about.n_features);
+        match &self.training {
+            Training::Nothing => Ok(None),
+            Training::Single(x) => Samples::from_rows(x, n, m).map(Some),
+            Training::Double(x) => Samples::from_rows(x, n, m).map(Some),
+        }
     }
 
     /// The metric of the samples.

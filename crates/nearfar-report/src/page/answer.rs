@@ -1,0 +1,102 @@
+//! The answer in a few sentences: how many clusters, how sure, what to look at.
+
+use maud::{Markup, html};
+
+use super::number::{count, duration, grouped, percent};
+use super::{listed, method_title, score};
+use crate::record::Record;
+
+/// Letters up to which sizes are listed one by one.
+const MOST_LISTED: usize = 32;
+/// Agreement from which starts are said to agree, and below which they are said not to.
+const AGREED: [f64; 2] = [0.9, 0.6];
+
+pub(crate) fn answer(record: &Record) -> Markup {
+    let [n, m, _] = record.size;
+    let seconds: f64 = record.seconds.iter().map(|(_, s)| s).sum();
+    html! {
+        p.eyebrow { (record.input) " · " (method_title(&record.method)) }
+        h1 { (headline(record)) }
+        @if !record.complete { p.lead { b { "The run was stopped early; this is what it left." } } }
+        p.lead { (how_sure(record)) }
+        p.lead { (where_to_look(record)) }
+        dl.facts {
+            div { dt { "points" } dd { (grouped(n)) } }
+            @if m > 0 { div { dt { "features" } dd { (grouped(m)) } } }
+            @if let Some(truth) = &record.truth {
+                div { dt { "accuracy" } dd { (score(truth.accuracy)) } }
+                div { dt { "NMI" } dd { (score(truth.nmi)) } }
+                div { dt { "ARI" } dd { (score(truth.ari)) } }
+            }
+            @if record.starts.len() > 1 { div { dt { "agreement of starts" } dd { (score(record.agreement)) } } }
+            @if record.soft { div { dt { "mean membership" } dd { (percent(mean_inside(record))) } } }
+            @if seconds > 0.0 { div { dt { "time" } dd { (duration(seconds)) } } }
+        }
+    }
+}
+
+fn sizes(record: &Record) -> Vec<usize> {
+    record.clusters.iter().map(|c| c.size).filter(|size| *size > 0).collect()
+}
+
+fn headline(record: &Record) -> String {
+    let sizes = sizes(record);
+    let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
+    match sizes.len() {
+        0 => "No clusters".to_owned(),
+        1 => format!("One cluster of {}", count(most, "point")),
+        found if least == most => format!("{found} clusters of {} each", count(most, "point")),
+        found if listed(&sizes).len() <= MOST_LISTED => {
+            format!("{found} clusters of {} points", listed(&sizes))
+        }
+        found => format!("{found} clusters of {} to {} points", grouped(least), grouped(most)),
+    }
+}
+
+/// Mean share of a point's similarity that lies in its own cluster.
+fn mean_inside(record: &Record) -> f64 {
+    let inside: f64 = record.clusters.iter().map(|c| c.inside * c.size as f64).sum();
+    inside / record.size[0].max(1) as f64
+}
+
+fn how_sure(record: &Record) -> Markup {
+    let (starts, agreement) = (record.starts.len(), record.agreement);
+    let verdict = match agreement {
+        _ if starts < 2 => None,
+        x if x >= AGREED[0] => Some("The result is stable:"),
+        x if x >= AGREED[1] => Some("The result is fairly stable:"),
+        _ => Some("The result is not settled:"),
+    };
+    html! {
+        b { "How sure? " }
+        @if let Some(verdict) = verdict {
+            (verdict) " " (starts) " independent starts agree with it at " (score(agreement)) " on a scale where 1 is complete agreement and 0 is chance. "
+        } @else if starts == 1 { "There was one start, so nothing to compare it with. " }
+        @if record.soft {
+            "On average " b { (percent(mean_inside(record))) } " of a point’s similarity lies inside its own cluster"
+            @if record.between > 0 { ", and " b { (count(record.between, "point")) } " (" (percent(record.between as f64 / record.size[0] as f64)) ") " @if record.between == 1 { "has" } @else { "have" } " no clear lead of one cluster over another." }
+            @else { ", and every point has a clear lead of one cluster." }
+        } @else { "This method puts every point wholly into one cluster, so memberships say nothing about doubt." }
+        @if let Some(truth) = &record.truth {
+            " Against the known classes " b { (percent(truth.accuracy)) } " of the points are right."
+        }
+    }
+}
+
+fn where_to_look(record: &Record) -> Markup {
+    let loosest = record.clusters.iter().enumerate().filter(|(_, c)| c.size > 0 && c.nearest.is_some());
+    let loosest = loosest
+        .min_by(|a, b| a.1.inside.total_cmp(&b.1.inside))
+        .filter(|(_, c)| record.soft && c.inside < 0.995);
+    let warnings = record.warnings.len();
+    html! {
+        b { "What to look at? " }
+        @if warnings > 0 { a href="#data" { (count(warnings, "warning")) } " first. " }
+        @if let Some((c, cluster)) = loosest && let Some((other, share)) = cluster.nearest {
+            "The loosest cluster is " (c) ", which keeps " (percent(cluster.inside)) " of its similarity and gives " (percent(share)) " to cluster " (other) ". "
+        }
+        @if !record.uncertain.is_empty() { "The " a href="#uncertain" { "least certain points" } " are listed below. " }
+        @if record.truth.is_some() { "What was confused with what is in " a href="#truth" { "truth against found" } "." }
+        @else if record.uncertain.is_empty() && loosest.is_none() && warnings == 0 { "The clusters themselves: " a href="#clusters" { "their sizes and representatives" } "." }
+    }
+}

@@ -1,0 +1,235 @@
+//! Pages of every kind of run.
+
+use nearfar::learn::{MethodKind, MethodParams};
+use nearfar::model::{BlockMeans, SaveOptions};
+use nearfar::observe::Silent;
+use nearfar::{Input, NeighborLists, Params, Samples, SavedModel, fit_observed};
+use nearfar_report::{Extras, Known, Record, comparison, gather, page};
+
+const HOSTILE: &str = "</script></template><img src=x onerror=alert(1)>'\"&amp;,\n=1+1";
+
+fn blobs(n: usize, clusters: usize) -> nearfar::generate::Generated {
+    let mut data = nearfar::generate::blobs(n, 2, clusters, 0.4, 1).unwrap();
+    // Some methods take no values below 0.
+    let least = data.data.iter().copied().fold(0.0, f64::min);
+    data.data.iter_mut().for_each(|x| *x -= least);
+    data
+}
+
+/// A run with everything that a page can show.
+fn record(n: usize, params: &Params, names: Option<&str>) -> Record {
+    let data = blobs(n, 3);
+    let input = Input::from(Samples::from_rows(&data.data, n, 2).unwrap());
+    let model = fit_observed(&input, params, &Silent).unwrap();
+    let name = |at: usize| names.map_or_else(|| format!("name {at}"), |name| format!("{name}{at}"));
+    let options = SaveOptions { feature_names: Some(vec![name(0), name(1)]), ..SaveOptions::default() };
+    let saved = SavedModel::new(&model, &input, &options);
+    let blocks = Extras::blocks(&model.labels, &model.membership).unwrap();
+    let classes = data.truth.iter().max().unwrap() + 1;
+    let extras = Extras {
+        program: name(0),
+        input: name(1),
+        source: name(2),
+        ids: Some((0..n).map(name).collect()),
+        truth: Some(Known { codes: data.truth.clone(), names: (0..classes).map(name).collect() }),
+        means: model.block_means(&blocks).unwrap(),
+        trusted: Some(model.trusted(24)),
+        correct: model.correct_rate(&data.truth).unwrap().filter(|_| !model.near_weights.is_empty()),
+        notes: Some(vec![name(0)]),
+        settings: vec![(name(0), name(1))],
+        command: name(3),
+        seconds: Some(vec![(name(0), 1.5)]),
+        ..Extras::default()
+    };
+    gather(&saved, Some(&input), extras).unwrap()
+}
+
+/// What a figure gives away as CSV, without the escapes of HTML.
+fn csv(page: &str, figure: &str) -> String {
+    let from = page.find(&format!("id=\"{figure}\"")).unwrap_or_else(|| panic!("no figure {figure}"));
+    let rest = &page[from..];
+    let start = rest.find("<template class=\"data\">").unwrap() + "<template class=\"data\">".len();
+    let text = &rest[start..start + rest[start..].find("</template>").unwrap()];
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+}
+
+#[test]
+fn the_same_record_gives_the_same_page() {
+    let params = Params::new(3).starts(2);
+    let (a, b) = (record(60, &params, None), record(60, &params, None));
+    let again = Record::from_json(&a.to_json()).unwrap();
+    // Seconds are handed in, so that nothing is left that differs.
+    assert_eq!(a, b);
+    assert_eq!((again.to_json(), page(&again)), (a.to_json(), page(&b)));
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let record = record(60, &Params::new(3).starts(2), Some(HOSTILE));
+    for html in [page(&record), comparison(&record, &record, [HOSTILE, HOSTILE])] {
+        assert!(!html.contains("<img"), "a name became a tag");
+        for (tag, times) in [("<script", 1), ("</script", 1), ("<style", 1), ("</style", 1)] {
+            assert_eq!(html.matches(tag).count(), times, "{tag}");
+        }
+        assert_eq!(html.matches("<template").count(), html.matches("</template").count());
+        assert!(html.contains("&lt;img src=x"));
+    }
+    assert!(csv(&page(&record), "columns").contains("</script></template><img src=x"));
+}
+
+#[test]
+fn numbers_in_the_csv_are_those_of_the_run() {
+    let record = record(60, &Params::new(3).starts(2), None);
+    let html = page(&record);
+    let text = csv(&html, "weights-chart");
+    let rows: Vec<Vec<f64>> =
+        text.lines().skip(1).map(|line| line.split(',').map(|x| x.parse().unwrap()).collect()).collect();
+    assert_eq!(rows.len(), record.near.len());
+    let rate = record.correct.as_ref().unwrap();
+    for (rank, row) in rows.iter().enumerate() {
+        assert_eq!(row[..], [rank as f64, record.near[rank], record.far[rank], rate[rank]]);
+    }
+    let sizes = csv(&html, "sizes");
+    let sum: usize =
+        sizes.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse::<usize>().unwrap()).sum();
+    assert_eq!(sum, 60);
+    assert_eq!(csv(&html, "points").lines().count(), 61);
+}
+
+#[test]
+fn every_method_has_a_page() {
+    for kind in MethodKind::ALL {
+        let params = Params::of(3, kind.default_params()).starts(2);
+        let record = record(45, &params, None);
+        let html = page(&record);
+        let has = |anchor: &str| html.contains(&format!("<section id=\"{anchor}\">"));
+        assert!(has("data") && has("clusters") && has("truth") && has("run"), "{kind}");
+        assert_eq!(has("weights"), kind == MethodKind::Lsdg, "{kind}");
+        assert_eq!(has("spectrum"), kind == MethodKind::Lsdg, "{kind}");
+        assert!(!html.contains("NaN") && !html.contains("inf "), "{kind}");
+        assert_eq!(Record::from_json(&record.to_json()).unwrap(), record, "{kind}");
+    }
+}
+
+/// The page of a fit of this input without anything else known.
+fn plain(input: &Input<'_>, params: &Params) -> String {
+    let model = fit_observed(input, params, &Silent).unwrap();
+    let saved = SavedModel::new(&model, input, &SaveOptions { similarity: true, ..SaveOptions::default() });
+    let extras = Extras::of_saved(&saved, None, None, &Silent).unwrap();
+    let record = gather(&saved, Some(input), extras).unwrap();
+    assert_eq!(Record::from_json(&record.to_json()).unwrap(), record);
+    page(&record)
+}
+
+#[test]
+fn small_and_odd_runs_have_a_page() {
+    let data = blobs(30, 3);
+    let samples = |n: usize| Input::from(Samples::from_rows(&data.data[..2 * n], n, 2).unwrap());
+    assert!(plain(&samples(30), &Params::new(1)).contains("One cluster of 30 points"));
+    assert!(plain(&samples(4), &Params::new(4)).contains("4 clusters of 1 point each"));
+    assert!(plain(&samples(1), &Params::new(1)).contains("One cluster of 1 point"));
+    assert!(plain(&samples(3), &Params::new(2)).contains("2 clusters"));
+    let equal = [1.5; 40];
+    assert!(
+        plain(&Input::from(Samples::from_rows(&equal, 20, 2).unwrap()), &Params::new(1))
+            .contains("19 rows are exact copies")
+    );
+    let line: Vec<f64> = (0..24).map(|i| f64::from(i % 2) * 100.0 + f64::from(i)).collect();
+    assert!(
+        plain(&Input::from(Samples::from_rows(&line, 24, 1).unwrap()), &Params::new(2))
+            .contains("2 clusters")
+    );
+    let huge: Vec<f64> = line.iter().map(|x| x * 1e150).collect();
+    assert!(
+        plain(&Input::from(Samples::from_rows(&huge, 24, 1).unwrap()), &Params::new(2))
+            .contains("2 clusters")
+    );
+}
+
+#[test]
+fn pairs_have_a_page() {
+    let data = blobs(30, 3);
+    let far = |i: usize, j: usize| {
+        (data.data[2 * i] - data.data[2 * j]).hypot(data.data[2 * i + 1] - data.data[2 * j + 1])
+    };
+    let distances: Vec<f64> = (0..900).map(|at| far(at / 30, at % 30)).collect();
+    let affinities: Vec<f64> = distances.iter().map(|d| (-d * d).exp()).collect();
+    let matrix = Samples::from_rows(&distances, 30, 30).unwrap();
+    let html = plain(&Input::Distances(matrix), &Params::new(3).starts(2));
+    assert!(html.contains("a matrix of distances") && html.contains("Distances of pairs"));
+    let matrix = Samples::from_rows(&affinities, 30, 30).unwrap();
+    assert!(plain(&Input::Affinities(matrix), &Params::new(3).starts(2)).contains("Affinities of pairs"));
+    let (mut indices, mut lengths) = (Vec::new(), Vec::new());
+    for i in 0..30 {
+        let mut order: Vec<usize> = (0..30).filter(|j| *j != i).collect();
+        order.sort_by(|a, b| far(i, *a).total_cmp(&far(i, *b)));
+        for j in &order[..8] {
+            indices.push(*j as u32);
+            lengths.push(far(i, *j));
+        }
+    }
+    let lists = NeighborLists::new(&indices, &lengths, 30, 8).unwrap();
+    assert!(plain(&Input::Neighbors(lists), &Params::new(3).starts(2)).contains("lists of neighbours"));
+}
+
+#[test]
+fn twenty_thousand_points_stay_below_five_megabytes() {
+    let n = 20_000;
+    let data = blobs(n, 10);
+    let input = Input::from(Samples::from_rows(&data.data, n, 2).unwrap());
+    let params = Params::of(10, MethodParams::KMeans).starts(1);
+    let model = fit_observed(&input, &params, &Silent).unwrap();
+    let mut saved = SavedModel::new(&model, &input, &SaveOptions::default());
+    // What a full run of this size would hold, as many digits as there can be.
+    let noise = |at: usize| ((at * 7919 + 13) % 10_007) as f64 / 10_007.3 + 1e-3;
+    saved.near_weights = (0..n).map(|at| noise(at) / n as f64).collect();
+    saved.far_weights = (0..n).map(|at| noise(at + 5) / n as f64).collect();
+    saved.sigma = Some((0..n).map(noise).collect());
+    saved.membership = (0..n * 10).map(noise).collect();
+    saved.trace =
+        (0..12 * 12_000).map(|at| if at % 12 == 0 { (at / 12_000) as f64 } else { noise(at) }).collect();
+    let mut means = BlockMeans::default();
+    let full = || {
+        Some(
+            (0..256 * 256)
+                .map(|at| noise((at / 256).min(at % 256) * 256 + (at / 256).max(at % 256)))
+                .collect(),
+        )
+    };
+    (means.similarity, means.dissimilarity, means.gram, means.augmented) = (full(), full(), full(), full());
+    let ids = (0..n).map(|at| format!("a rather long name of point {at}")).collect();
+    let correct = Some((0..n).map(noise).collect());
+    let extras = Extras { ids: Some(ids), means, correct, ..Extras::default() };
+    let record = gather(&saved, Some(&input), extras).unwrap();
+    let html = page(&record);
+    assert!(html.len() < 5_000_000, "{} bytes", html.len());
+    assert!(html.contains("data-kind=\"squares\""));
+    println!("{} bytes of page, {} of record", html.len(), record.to_json().len());
+}
+
+#[test]
+fn damaged_records_are_refused() {
+    let record = record(45, &Params::new(3).starts(1), None);
+    let whole: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
+    let refused = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut value = whole.clone();
+        change(&mut value);
+        Record::from_json(&value.to_string()).unwrap_err().to_string()
+    };
+    assert!(refused(&|v| v["format"] = "other".into()).contains("no record of a run"));
+    assert!(refused(&|v| v["version"] = 9.into()).contains("version 9"));
+    assert!(Record::from_json("{").unwrap_err().to_string().contains("no record"));
+    let damages: [&dyn Fn(&mut serde_json::Value); 8] = [
+        &|v| v["labels"][0] = 99.into(),
+        &|v| v["labels"] = serde_json::json!([0]),
+        &|v| v["near"] = serde_json::json!([1.0]),
+        &|v| v["maps"][0]["size"] = 1_000_000_007.into(),
+        &|v| v["points"][3]["neighbors"] = serde_json::json!([4_000_000]),
+        &|v| v["crossed"] = serde_json::json!([1.0]),
+        &|v| v["truth"]["counts"] = serde_json::json!([1]),
+        &|v| v["trace"][0] = serde_json::json!([]),
+    ];
+    for change in damages {
+        assert!(refused(change).contains("damaged"));
+    }
+}

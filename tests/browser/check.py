@@ -1,0 +1,226 @@
+"""Opens reports from disk in Chromium and checks what a reader sees: check.py CHROMIUM NEARFAR FOLDER."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+LOOKS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
+
+
+def make(nearfar: str, folder: Path) -> dict[str, Path]:
+    """Runs on generated data: points with all there is, many points, pictures, pairs, and two runs side by side."""
+
+    def run(*words: str) -> None:
+        subprocess.run([nearfar, *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+    run("make", "chart", "-o", "chart.csv")
+    run(
+        "cluster",
+        "chart.csv",
+        "-q",
+        "-k",
+        "6",
+        "--truth",
+        "truth",
+        "--starts",
+        "4",
+        "--out-dir",
+        "a",
+        "--report",
+        "chart.html",
+    )
+    run("cluster", "chart.csv", "-q", "-k", "6", "--truth", "truth", "--starts", "1", "--out-dir", "b")
+    run("compare", "a", "b", "--report", "compare.html")
+    run("make", "blobs", "-n", "6000", "-k", "5", "-o", "many.csv")
+    run(
+        "cluster",
+        "many.csv",
+        "-q",
+        "-k",
+        "5",
+        "--truth",
+        "truth",
+        "--method",
+        "kmeans",
+        "--report",
+        "many.html",
+        "-o",
+        "l.csv",
+    )
+    (folder / "pictures.csv").write_text(pictures())
+    run("cluster", "pictures.csv", "-q", "-k", "2", "--no-header", "--report", "pictures.html", "-o", "l.csv")
+    (folder / "hostile.csv").write_text(hostile())
+    run("cluster", "hostile.csv", "-q", "-k", "2", "--id-column", "0", "--report", "hostile.html", "-o", "l.csv")
+    return {name: folder / f"{name}.html" for name in ("chart", "compare", "many", "pictures", "hostile")}
+
+
+def pictures() -> str:
+    """Bright spots of 16 x 16 pixels, in the upper left or the lower right."""
+    lines = []
+    for i in range(40):
+        x = y = (4 if i % 2 else 11) + 0.03 * (i * 7 % 11)
+        spot = [round(99 * 2 ** (-((a - x) ** 2 + (b - y) ** 2) / 6), 2) for b in range(16) for a in range(16)]
+        lines.append(",".join(map(str, spot)))
+    return "\n".join(lines) + "\n"
+
+
+def hostile() -> str:
+    bad = "</script></template><img src=x onerror=console.error(1)>"
+    rows = [f"{bad}{i},{i % 2 * 9 + 0.01 * i},{i * i % 17 * 0.02}" for i in range(40)]
+    return "\n".join([f"{bad}id,{bad}x,y", *rows]) + "\n"
+
+
+class Watched:
+    """A page that keeps what it complained about and what it asked for."""
+
+    def __init__(self, page: Page):
+        self.page, self.complaints, self.requests = page, [], []
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def open(self, path: Path) -> None:
+        self.page.goto(path.as_uri())
+        self.page.wait_for_function("[...document.querySelectorAll('.plane')].every(plane => plane.dataset.drawn)")
+
+    def check_quiet(self, path: Path) -> None:
+        assert not self.complaints, self.complaints
+        outside = [url for url in self.requests if url != path.as_uri() and not url.startswith(("data:", "blob:"))]
+        assert not outside, outside
+
+
+def drawn_pixels(page: Page) -> int:
+    """How many pixels of the scatter are not empty."""
+    return page.evaluate(
+        """() => { const c = document.querySelector('.plane canvas');
+        const copy = new OffscreenCanvas(c.width, c.height).getContext('2d');
+        copy.drawImage(c, 0, 0); const d = copy.getImageData(0, 0, c.width, c.height).data;
+        let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; }"""
+    )
+
+
+def look(page: Page) -> None:
+    wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert wide <= 0, f"the page is {wide} pixels too wide"
+    unnamed = page.evaluate(
+        "[...document.querySelectorAll('svg[role=img], canvas[role=img]')]"
+        ".filter(e => !e.getAttribute('aria-label')).length"
+    )
+    assert unnamed == 0, f"{unnamed} pictures have no words"
+    empty = page.evaluate(
+        "[...document.querySelectorAll('main figure svg[data-x]')]"
+        ".filter(e => e.querySelectorAll('path, rect').length < 4).length"
+    )
+    assert empty == 0, f"{empty} charts are empty"
+    small = page.evaluate(
+        """() => [...document.querySelectorAll('main svg text')].filter(t => t.getClientRects().length)
+        .filter(t => {
+            const svg = t.ownerSVGElement, scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+            return parseFloat(getComputedStyle(t).fontSize) * scale < 9.5;
+        }).length"""
+    )
+    assert small == 0, f"{small} words are too small to read"
+
+
+def hover(page: Page) -> None:
+    """Every point that is pointed at tells its name; charts and heat maps read out numbers."""
+    plane = page.locator("figure#points .plane canvas").first
+    box = plane.bounding_box()
+    card = page.locator("figure#points .card")
+    words = set()
+    for across in range(1, 24):
+        for down in range(1, 16):
+            page.mouse.move(box["x"] + box["width"] * across / 24, box["y"] + box["height"] * down / 16)
+            words.add(card.inner_text())
+    told = [text for text in words if "cluster" in text and "%" in text]
+    assert told, words
+    if page.locator(".plane").first.get_attribute("data-kind") == "points" and page.locator("#map-s").count():
+        assert any("trusts" in text for text in told), told
+    plane.focus()
+    page.keyboard.press("ArrowRight")
+    first = card.inner_text()
+    page.keyboard.press("ArrowDown")
+    assert "membership" in first
+    assert "membership" in card.inner_text()
+    for figure in ("sizes", "weights-chart", "map-s"):
+        if page.locator(f"#{figure}").count():
+            picture = page.locator(f"#{figure} svg:visible").first
+            picture.scroll_into_view_if_needed()
+            box = picture.bounding_box()
+            page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.4)
+            readout = page.locator(f"#{figure} .readout").inner_text()
+            assert any(letter.isdigit() for letter in readout), (figure, readout)
+
+
+def legend(page: Page) -> None:
+    before = drawn_pixels(page)
+    button = page.locator("figure#points .legend button").first
+    button.click()
+    assert button.get_attribute("aria-pressed") == "false"
+    assert drawn_pixels(page) < before
+    button.click()
+    assert drawn_pixels(page) == before
+
+
+def download(page: Page, figure: str) -> list[list[str]]:
+    with page.expect_download() as waiting:
+        page.locator(f"#{figure} button.csv").click()
+    assert waiting.value.suggested_filename == f"{figure}.csv"
+    return list(csv.reader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8"))))
+
+
+def main() -> None:
+    chromium, nearfar, folder = sys.argv[1], str(Path(sys.argv[2]).resolve()), Path(sys.argv[3]).resolve()
+    shots, work = folder / "shots", folder / "work"
+    for place in (shots, work):
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+    pages = make(nearfar, work)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for name, path in pages.items():
+            for width, scheme in LOOKS:
+                context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+                watched = Watched(context.new_page())
+                page = watched.page
+                watched.open(path)
+                assert drawn_pixels(page) > 100, "the scatter is empty"
+                look(page)
+                page.screenshot(path=shots / f"{name}-{width}-{scheme}.png", full_page=True)
+                if name != "compare" and scheme == "light":
+                    hover(page)
+                    legend(page)
+                if width == 1280 and scheme == "light":
+                    names = [figure.get_attribute("id") for figure in page.locator("figure:has(button.csv)").all()]
+                    for at, figure in enumerate(names):
+                        if at % 8 == 7:  # Chromium takes more downloads of one page for a flood
+                            watched.open(path)
+                        rows = download(page, figure)
+                        assert len(rows) > 1, figure
+                        assert {len(row) for row in rows} == {len(rows[0])}, rows[:2]
+                watched.check_quiet(path)
+                context.close()
+            print(f"{name}: {path.stat().st_size:,} bytes, seen at {len(LOOKS)} looks")
+        context = browser.new_context()
+        watched = Watched(context.new_page())
+        watched.open(pages["chart"])
+        weights = download(watched.page, "weights-chart")
+        kept = list(csv.reader(io.StringIO((work / "a" / "weights.csv").read_text())))
+        assert [row[:3] for row in weights[1:]] == kept[1:], "the CSV differs from the run's weights"
+        watched.open(pages["pictures"])
+        assert watched.page.locator(".faces img").count() >= 4, "no pictures of the representatives"
+        watched.open(pages["hostile"])
+        assert watched.page.locator("img").count() == 0, "a name became a tag"
+        browser.close()
+    print(f"screenshots are in {shots}")
+
+
+if __name__ == "__main__":
+    main()
