@@ -4,7 +4,7 @@
 //! the headers are walked first. They are Thrift's compact protocol, of which only the lengths matter here.
 
 use parquet::arrow::ProjectionMask;
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Type};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::ChunkReader;
 
@@ -53,10 +53,25 @@ fn check_column(
         if page.unpacked > whole && page.unpacked > page.packed.saturating_mul(MOST_DEFLATE) {
             return Err(damaged("a page claims more bytes than its column has"));
         }
+        // The decoder reserves room for all values of a dictionary, which stand in the page one by one.
+        if page.dictionary.saturating_mul(least_width(column)) > page.unpacked {
+            return Err(damaged("a page claims more values than it has bytes for"));
+        }
         limit.add(page.unpacked, || "a page".to_owned())?;
         at = at.saturating_add(header).saturating_add(page.packed);
     }
     Ok(())
+}
+
+/// Bytes that a value takes at least in a dictionary.
+fn least_width(column: &ColumnChunkMetaData) -> u64 {
+    match column.column_type() {
+        Type::BOOLEAN => 1,
+        Type::INT32 | Type::FLOAT | Type::BYTE_ARRAY => 4,
+        Type::INT64 | Type::DOUBLE => 8,
+        Type::INT96 => 12,
+        Type::FIXED_LEN_BYTE_ARRAY => u64::try_from(column.column_descr().type_length()).unwrap_or(1).max(1),
+    }
 }
 
 /// The page whose header begins at byte `at`, and the length of the header; `None` at the end, or for the decoder to
@@ -71,34 +86,39 @@ fn page_at(file: &impl ChunkReader, at: u64, end: u64) -> Option<(PageSize, u64)
     })
 }
 
-/// The two sizes a page header begins with.
+/// What a page header claims.
 struct PageSize {
     unpacked: u64,
     packed: u64,
+    /// Values of a dictionary; 0 for other pages.
+    dictionary: u64,
 }
 
 impl PageSize {
-    /// The sizes, and what follows the header; `None` at the end or when this is no header.
+    /// The claims, and what follows the header; `None` at the end or when this is no header.
     fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let mut thrift = Thrift { rest: bytes };
-        let (mut field, mut unpacked, mut packed) = (0, None, None);
+        let (mut field, mut unpacked, mut packed, mut dictionary) = (0, None, None, 0);
         loop {
             let kind = thrift.field(&mut field)?;
             match (field, kind) {
                 (_, STOP) => break,
                 (2, INT32) => unpacked = Some(thrift.integer()?),
                 (3, INT32) => packed = Some(thrift.integer()?),
+                (7, STRUCT) => dictionary = thrift.first_of_structure()?,
                 _ => thrift.skip(kind, 0)?,
             }
         }
         // A negative size is refused by the decoder before it reserves anything.
         let size = |value: i64| u64::try_from(value).ok();
-        Some((Self { unpacked: size(unpacked?)?, packed: size(packed?)? }, thrift.rest))
+        let (unpacked, packed, dictionary) = (size(unpacked?)?, size(packed?)?, size(dictionary)?);
+        Some((Self { unpacked, packed, dictionary }, thrift.rest))
     }
 }
 
 const STOP: u8 = 0;
 const INT32: u8 = 5;
+const STRUCT: u8 = 12;
 
 /// Thrift's compact protocol, as far as needed to pass over a structure.
 struct Thrift<'a> {
@@ -145,6 +165,18 @@ impl Thrift<'_> {
         Some(kind)
     }
 
+    /// Pass over a structure; its field 1 if that is an integer, else 0.
+    fn first_of_structure(&mut self) -> Option<i64> {
+        let (mut field, mut first) = (0, 0);
+        loop {
+            match (self.field(&mut field)?, field) {
+                (STOP, _) => return Some(first),
+                (INT32, 1) => first = self.integer()?,
+                (kind, _) => self.skip(kind, 1)?,
+            }
+        }
+    }
+
     fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
         if depth > MOST_DEPTH {
             return None;
@@ -157,7 +189,7 @@ impl Thrift<'_> {
             7 => self.pass(8),
             8 => self.unsigned().and_then(|length| self.pass(length)),
             9 | 10 => self.skip_list(depth),
-            12 => {
+            STRUCT => {
                 let mut field = 0;
                 loop {
                     match self.field(&mut field)? {

@@ -170,22 +170,24 @@ fn damaged_streams_cannot_pass_as_whole() {
     }
 }
 
-/// Every place of a Parquet file where a page header may say how much it unpacks to, with 2 GiB there instead.
+/// Every place of a Parquet file where a page header may say how much it unpacks to or how many values a dictionary has,
+/// with 2³¹ − 1 there instead.
 #[test]
 fn a_page_cannot_claim_gigabytes() {
     let x: Float64Array = (0..2000).map(|i| f64::from(i % 50)).collect();
     let batch = RecordBatch::try_from_iter([("x", Arc::new(x) as ArrayRef)]).unwrap();
     let sound = parquet_of(&batch);
-    let mut refused = 0;
+    let (mut bytes, mut values) = (0, 0);
     for at in 4..sound.len() / 2 {
         let mut lie = sound.clone();
         // A 32-bit integer of Thrift: 2³¹ − 1 in zigzag form.
         lie.splice(at..=at, [0xfe, 0xff, 0xff, 0xff, 0x0f]);
         if let Err(error) = load_bytes(lie, Format::Parquet, "t", &LoadOptions::default()) {
-            refused += usize::from(error.to_string().contains("a page claims more bytes"));
+            bytes += usize::from(error.to_string().contains("a page claims more bytes"));
+            values += usize::from(error.to_string().contains("a page claims more values"));
         }
     }
-    assert!(refused > 0, "no header was hit");
+    assert!(bytes > 0 && values > 0, "no header was hit");
 }
 
 #[test]
