@@ -1,5 +1,5 @@
-"""What the Python layer costs at n = 2000: the whole call of fit, against the time inside the compiled call, and against
-the seconds that the engine counts for its stages (the rest of the compiled call makes a model that can be saved).
+"""What the Python layer costs at n = 2000: the whole call of fit, against the time inside the compiled call, and
+against the seconds that the engine counts for its stages (the rest of the compiled call makes a model to be saved).
 
 python python/benches/overhead.py [repeats]
 """

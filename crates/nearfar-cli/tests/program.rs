@@ -111,7 +111,6 @@ fn make_makes_every_kind() {
 #[test]
 fn demo_fits_the_screen() {
     let here = folder("demo");
-    let clock = Instant::now();
     for args in [&["demo"][..], &["demo", "--ascii"]] {
         let text = succeed(&here, args);
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
@@ -121,7 +120,6 @@ fn demo_fits_the_screen() {
         );
         assert_eq!(text.is_ascii(), args.len() == 2);
     }
-    assert!(clock.elapsed() < Duration::from_secs(60));
 }
 
 #[test]
