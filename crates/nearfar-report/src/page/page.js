@@ -254,8 +254,9 @@
       load(); draw();
     });
     load(); draw();
-    new ResizeObserver(() => draw()).observe(plane);
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-    window.addEventListener("beforeprint", draw);
+    // What is on the screen goes to the printer: a canvas that changes its size while a page is printed comes out empty.
+    const redraw = () => { if (!window.matchMedia("print").matches) draw(); };
+    new ResizeObserver(redraw).observe(plane);
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   }
 })();
