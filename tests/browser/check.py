@@ -214,6 +214,11 @@ def main() -> None:
         weights = download(watched.page, "weights-chart")
         kept = list(csv.reader(io.StringIO((work / "a" / "weights.csv").read_text())))
         assert [row[:3] for row in weights[1:]] == kept[1:], "the CSV differs from the run's weights"
+        watched.page.emulate_media(media="print")
+        watched.page.pdf(path=shots / "chart.pdf")
+        assert drawn_pixels(watched.page) > 100, "the printed scatter is empty"
+        assert not watched.page.locator("nav").is_visible(), "buttons are printed"
+        watched.page.emulate_media(media="screen")
         watched.open(pages["pictures"])
         assert watched.page.locator(".faces img").count() >= 4, "no pictures of the representatives"
         watched.open(pages["hostile"])
