@@ -19,8 +19,8 @@ use crate::neighbors::Warning;
 use crate::observe::Stage;
 use crate::params::Params;
 use crate::plan::Precision;
-use crate::prepared::{Pairs, with_slices};
-use crate::slices::{Slices, SparseRows};
+use crate::prepared::{BinnedReport, Pairs, with_slices};
+use crate::slices::{Graph, Slices, SparseRows};
 
 /// A finished run.
 #[derive(Clone, Debug)]
@@ -56,6 +56,8 @@ pub struct Model {
     pub precision: Precision,
     /// Number of features; 0 for pairwise input.
     pub n_features: usize,
+    /// How the data was seen, in binned mode.
+    pub binned: Option<BinnedReport>,
     pub(crate) source: Source,
 }
 
@@ -89,6 +91,7 @@ impl Model {
             params: params.clone(),
             precision: Precision::Double,
             n_features: 0,
+            binned: None,
             source,
         }
     }
@@ -121,7 +124,9 @@ impl Model {
     /// sym S(w): the learnt similarity, or the graph that was factored, as a sparse matrix; empty for methods without a graph.
     pub fn similarity(&self) -> SparseRows {
         match &self.source {
-            Source::Pairs(pairs) => with_slices!(&**pairs, slices => slices.edges(&self.near_weights)),
+            Source::Pairs(pairs) => {
+                with_slices!(&**pairs, slices => slices.edges(&slices.per_weight(&self.near_weights)))
+            }
             Source::Graph(graph) => graph.rows().clone(),
             Source::Nothing => self.no_edges(),
         }
@@ -130,7 +135,9 @@ impl Model {
     /// sym D(p): the learnt dissimilarity, as a sparse matrix; empty for methods without one.
     pub fn dissimilarity(&self) -> SparseRows {
         match &self.source {
-            Source::Pairs(pairs) => with_slices!(&**pairs, slices => slices.edges(&self.far_weights)),
+            Source::Pairs(pairs) => {
+                with_slices!(&**pairs, slices => slices.edges(&slices.per_weight(&self.far_weights)))
+            }
             Source::Graph(_) | Source::Nothing => self.no_edges(),
         }
     }

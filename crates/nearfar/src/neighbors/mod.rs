@@ -10,8 +10,10 @@ pub(crate) mod exact;
 pub mod nearest;
 mod order;
 pub(crate) mod precomputed;
+pub(crate) mod search;
 
 pub use precomputed::NeighborLists;
+pub use search::SearchReport;
 
 use crate::error::{ParamError, Result};
 use crate::math::kernel::Entry;
@@ -215,6 +217,15 @@ pub fn rank<E: Entry>(input: &Input<'_>, seed: u64, observer: &dyn Observer) -> 
 pub(crate) fn check_count(n_samples: usize) -> Result<(), ParamError> {
     let allowed = format!("at most {MAX_EXACT_SAMPLES} in exact mode");
     ParamError::unless(n_samples <= MAX_EXACT_SAMPLES, "n_samples", n_samples, allowed)
+}
+
+/// Binned mode numbers points in 32 bits.
+pub const MAX_BINNED_SAMPLES: usize = 1 << 31;
+
+/// Binned mode has a largest n as well.
+pub(crate) fn check_binned_count(n_samples: usize) -> Result<(), ParamError> {
+    let allowed = format!("at most {MAX_BINNED_SAMPLES}");
+    ParamError::unless(n_samples <= MAX_BINNED_SAMPLES, "n_samples", n_samples, allowed)
 }
 
 /// Ranks of all pairs, with what the affinities are made of.
