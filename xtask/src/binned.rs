@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use nearfar::generate::mixture;
-use nearfar::labels::score::{accuracy, nmi};
+use nearfar::labels::score::score;
 use nearfar::observe::{Silent, Stage};
 use nearfar::params::Pruning;
 use nearfar::plan::human_bytes;
@@ -34,8 +34,9 @@ pub(crate) fn compare(folder: &Path, starts: u64, names: &[String], binned: Binn
                 let mut params = Params::new(data.classes).starts(1).seed(seed).mode(mode);
                 (params.binned, params.pruning) = (binned, Pruning::None);
                 let model = fit_observed(&Input::from(data.samples()), &params, &Silent)?;
-                found[0].push(accuracy(&model.labels, &data.truth)?);
-                found[1].push(nmi(&model.labels, &data.truth)?);
+                let scores = score(&model.labels, &data.truth)?;
+                found[0].push(scores.accuracy);
+                found[1].push(scores.nmi);
                 found[2].push(model.active_ranks().0 as f64);
             }
             Ok(found)
@@ -58,11 +59,11 @@ fn say(model: &Model, truth: &[usize], seconds: f64, planned: u64) -> Result<()>
     for (stage, seconds) in &model.timings {
         println!("  {:<10} {seconds:8.1} s", stage.name());
     }
-    let (acc, nmi) = (accuracy(&model.labels, truth)?, nmi(&model.labels, truth)?);
+    let scores = score(&model.labels, truth)?;
     let loops: Vec<usize> = model.members.iter().map(|m| m.last_loop().iterations).collect();
     println!("  total {seconds:.1} s, peak {}, planned {}", human_bytes(peak_bytes()), human_bytes(planned));
     println!("  {:?}", model.binned);
-    println!("  iterations {loops:?}, ACC {acc:.4}, NMI {nmi:.4}");
+    println!("  iterations {loops:?}, ACC {:.4}, NMI {:.4}", scores.accuracy, scores.nmi);
     Ok(())
 }
 

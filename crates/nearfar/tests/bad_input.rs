@@ -14,6 +14,9 @@ use nearfar::{
 };
 use nearfar_testkit::{bad, hard};
 
+/// The knobs of binned mode, as an error names them.
+const NAMED: [&[&str]; 3] = [&["near"], &["far"], &["bins"]];
+
 /// What a case must end in.
 enum Expect {
     /// A sound model; with this grouping where one is given.
@@ -458,7 +461,6 @@ fn wrong_sizes_are_refused() {
             || fit(Samples::strided(&[1.0], (n, 1), (0, 1))?, &params),
         );
     }
-    const NAMED: [&[&str]; 3] = [&["near"], &["far"], &["bins"]];
     for (near, far, bins, named) in
         [(7, 1, 1, 0), (40_000, 1, 1, 0), (8, 0, 1, 1), (8, 1, 0, 2), (8, 1, 1 << 40, 2)]
     {

@@ -140,7 +140,7 @@ fn a_real_set_scores_alike_in_both_modes() {
         println!("skipped: ../shared/data is not here");
         return;
     };
-    let arrays = nearfar::load::read_npz(&folder.join("seeds.npz")).unwrap();
+    let arrays = nearfar::load::read_npz(folder.join("seeds.npz")).unwrap();
     let get = |name: &str| arrays.iter().find(|(n, _)| n == name).map(|(_, a)| a).unwrap();
     let (x, truth) = (get("X"), get("y").to_f64());
     let values = x.to_f64();
