@@ -73,7 +73,7 @@ impl Prepared {
         check_sizes(self.n_samples(), params.n_clusters)?;
         // The mode was chosen when the data was prepared.
         let mode = if self.origin.is_some() { Mode::Binned } else { Mode::Exact };
-        let planned = Params { mode, precision: self.precision, ..params.clone() };
+        let planned = Params { mode, ..params.clone() };
         let side_by_side = plan(self.n_samples(), self.n_features, &planned)?.side_by_side;
         in_pool(params, || {
             let mut model = with_slices!(&*self.pairs, slices => {
@@ -84,6 +84,10 @@ impl Prepared {
             loop {
                 let now = wider.as_ref().unwrap_or(self);
                 if !with_slices!(&*now.pairs, slices => model.reaches_end(slices)) {
+                    break;
+                }
+                if let Some(near) = now.too_wide(&planned)? {
+                    model.warnings.push(Warning::NearEnd { near });
                     break;
                 }
                 let carried = with_slices!(&*now.pairs, slices => model.carried(slices));
@@ -163,6 +167,7 @@ impl Prepared {
             precision: self.precision,
             n_features: self.n_features,
             binned: self.binned_report(),
+            search: self.binned_report().map(|report| report.search),
             ..Model::empty(params, Source::Pairs(self.pairs.clone()))
         }
     }

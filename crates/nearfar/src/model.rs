@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::consensus::Member;
 use crate::graph::SparseGraph;
-use crate::neighbors::Warning;
+use crate::neighbors::{SearchReport, Warning};
 use crate::observe::Stage;
 use crate::params::Params;
 use crate::plan::Precision;
@@ -58,6 +58,8 @@ pub struct Model {
     pub n_features: usize,
     /// How the data was seen, in binned mode.
     pub binned: Option<BinnedReport>,
+    /// How the nearest neighbours were found; `None` where every pair was ranked, or none.
+    pub search: Option<SearchReport>,
     pub(crate) source: Source,
 }
 
@@ -92,6 +94,7 @@ impl Model {
             precision: Precision::Double,
             n_features: 0,
             binned: None,
+            search: None,
             source,
         }
     }

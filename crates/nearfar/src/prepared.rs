@@ -15,7 +15,7 @@ use crate::neighbors::{
     check_count, rank,
 };
 use crate::observe::{Event, Observer, Stage};
-use crate::params::{Mode, Params};
+use crate::params::{BinnedParams, Mode, Params};
 use crate::plan::{FamilyJob, Job, Plan, Precision, default_memory_limit};
 use crate::slices::{BinnedShape, BinnedSlices, FullSlices, Slices};
 use crate::spectral;
@@ -188,6 +188,17 @@ impl Prepared {
             known: None,
             origin: Some(Arc::new(Origin { points, seed, report })),
         })
+    }
+
+    /// The number of near ranks, where twice as many would not fit in memory.
+    pub(crate) fn too_wide(&self, params: &Params) -> Result<Option<usize>> {
+        let Some(BinnedReport { shape, .. }) = self.binned_report() else { return Ok(None) };
+        let near = (2 * shape.near).min(self.n_samples());
+        let binned = BinnedParams { near: Some(near), ..params.binned };
+        match plan(self.n_samples(), self.n_features, &Params { binned, ..params.clone() }) {
+            Err(Error::Memory { .. }) => Ok(Some(shape.near)),
+            other => other.map(|_| None),
+        }
     }
 
     /// The same data with twice as many near ranks; `None` where all ranks are near already, or the mode is exact.

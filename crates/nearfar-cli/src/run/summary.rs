@@ -54,6 +54,8 @@ pub(crate) struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     binned: Option<nearfar::prepared::BinnedReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<nearfar::neighbors::SearchReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     scores: Option<Scores>,
     #[serde(skip_serializing_if = "Option::is_none")]
     classes: Option<usize>,
@@ -117,6 +119,7 @@ impl Summary {
             precision: model.precision,
             mode: if model.binned.is_some() { nearfar::Mode::Binned } else { nearfar::Mode::Exact },
             binned: model.binned,
+            search: model.search,
             scores: truth.and_then(|truth| nearfar::labels::score::score(&model.labels, &truth.codes).ok()),
             classes: truth.map(|truth| truth.names.len()),
             warnings: data.notes(),
@@ -169,6 +172,8 @@ impl Summary {
         line("stages", self.stages());
         if let Some(binned) = &self.binned {
             line("mode", describe_binned(binned));
+        } else if let Some(search) = self.search.filter(|search| search.approximate) {
+            line("neighbours", found(&search));
         }
         if self.members > 0 && !model.near_weights.is_empty() {
             let of = model.near_weights.len();
@@ -256,14 +261,19 @@ fn sizes(sizes: &[usize]) -> String {
     shown.join(" ") + &rest
 }
 
+/// How the neighbours were found.
+fn found(search: &nearfar::neighbors::SearchReport) -> String {
+    if search.approximate {
+        format!("neighbours by cells, recall {:.3} on a sample", search.recall)
+    } else {
+        "neighbours exact".to_owned()
+    }
+}
+
 /// How a binned run saw the data.
 fn describe_binned(report: &nearfar::prepared::BinnedReport) -> String {
     let shape = report.shape;
-    let found = if report.search.approximate {
-        format!("recall {:.3} on a sample", report.search.recall)
-    } else {
-        "neighbours exact".to_owned()
-    };
+    let found = found(&report.search);
     let grown = report.grown_from.map_or_else(String::new, |from| {
         format!("; near ranks grew from {from}, as the learnt weights reached their end")
     });

@@ -133,6 +133,11 @@ pub enum Warning {
         /// β in force.
         used: f64,
     },
+    /// The learnt weights reach the end of the near ranks, and more of them do not fit in memory.
+    NearEnd {
+        /// Near ranks in force.
+        near: usize,
+    },
     /// Double precision would not fit; single precision is used.
     Narrowed,
     /// The members of the consensus disagree.
@@ -189,6 +194,10 @@ impl std::fmt::Display for Warning {
             Self::WeakerBeta { asked, used } => write!(
                 f,
                 "with beta = {asked} the factor became zero, so beta = {used} is used; the data hardly separates near from far"
+            ),
+            Self::NearEnd { near } => write!(
+                f,
+                "trusted ranks reach the end of the {near} near ones, and more do not fit in memory; allow more (--memory) or trust fewer (--neighbors)"
             ),
             Self::Narrowed => write!(f, "double precision does not fit in memory; single precision is used"),
             Self::Unsettled { agreement } => write!(
