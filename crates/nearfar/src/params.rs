@@ -86,10 +86,10 @@ impl std::fmt::Display for Mode {
     }
 }
 
-/// Near ranks of a binned run where nothing is said.
-pub const DEFAULT_NEAR: usize = 64;
-/// Partners drawn for every point of a binned run.
-pub const DEFAULT_FAR: usize = 64;
+/// Near ranks of a binned run where nothing is said, and partners drawn for every point: for few points, and for many.
+pub const DEFAULT_NEAR: [usize; 2] = [128, 64];
+/// More points than this are many: there a bin has samples enough with fewer for each point.
+pub const MANY_POINTS: usize = 50_000;
 /// Bins of a binned run.
 pub const DEFAULT_BINS: usize = 64;
 /// Most near ranks and bins together, and most partners: they are counted in 16 bits.
@@ -271,9 +271,10 @@ impl Params {
             Density::Mu { .. } => 0,
         });
         let trusted = trusted.max().unwrap_or(0).max(self.lsdg.resolved_start_ranks(n_samples));
-        let near = self.binned.near.unwrap_or_else(|| DEFAULT_NEAR.max(2 * trusted + 2).min(MOST_BINNED));
+        let default = DEFAULT_NEAR[usize::from(n_samples > MANY_POINTS)];
+        let near = self.binned.near.unwrap_or_else(|| default.max(2 * trusted + 2).min(MOST_BINNED));
         let near = near.clamp(1, n_samples.max(1));
-        let far = self.binned.far.unwrap_or(DEFAULT_FAR);
+        let far = self.binned.far.unwrap_or(default);
         let all = near + 2 * far >= n_samples;
         let bins = self.binned.bins.unwrap_or(DEFAULT_BINS).min(n_samples - near);
         BinnedShape { near, far: if all { n_samples / 2 } else { far }, bins }

@@ -124,7 +124,7 @@ fn hard_data_runs_or_is_refused_by_name() {
 #[test]
 fn graph_methods_use_the_same_neighbours() {
     let data = blobs(900, 3, 4, 0.6, 5).unwrap();
-    let model = fit(Input::from(samples(&data)), &Params::of(4, MethodParams::Phals)).unwrap();
+    let model = fit(Input::from(samples(&data)), &Params::of(4, MethodParams::Spectral)).unwrap();
     assert!(accuracy(&model.labels, &data.truth).unwrap() > 0.9);
 }
 

@@ -113,10 +113,11 @@ pub(crate) struct LearnArgs {
     /// does not take long]
     #[arg(long, value_enum, help_heading = "Many points")]
     pub(crate) mode: Option<ModeName>,
-    /// Neighbour ranks with a weight of their own, in binned mode; grows by itself [default: 64 or more]
+    /// Neighbour ranks with a weight of their own, in binned mode; grows by itself [default: 128, or 64 for more
+    /// than 50,000 points]
     #[arg(long, value_name = "K", help_heading = "Many points")]
     pub(crate) near: Option<usize>,
-    /// Far partners drawn for every point, in binned mode [default: 64]
+    /// Far partners drawn for every point, in binned mode [default: as --near]
     #[arg(long, value_name = "T", help_heading = "Many points")]
     pub(crate) far: Option<usize>,
     /// Bins that share the far ranks, in binned mode [default: 64]

@@ -282,10 +282,13 @@ impl<E: Entry> Slices for BinnedSlices<E> {
     }
 
     fn per_rank(&self, weights: &[f64]) -> Vec<f64> {
+        // Bins need not hold a whole number of ranks: shared evenly among those that lie in them.
+        let mut ranks = vec![0.0; self.nothing()];
+        (0..self.n).for_each(|rank| ranks[self.bin_of(rank)] += 1.0);
         (0..self.n)
             .map(|rank| {
                 let bin = self.bin_of(rank);
-                weights[bin] / self.multiplicity[bin]
+                weights[bin] / ranks[bin]
             })
             .collect()
     }
