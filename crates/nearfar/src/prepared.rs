@@ -368,9 +368,17 @@ fn plan_slices(job: &Job, params: &Params, limit: u64) -> Result<Plan> {
         Mode::Auto if job.n_samples > MAX_EXACT_SAMPLES => binned(),
         Mode::Auto => match exact() {
             Ok(plan) if plan.takes_long(job.threads) => binned().or(Ok(plan)),
-            Err(Error::Memory { .. }) => binned(),
+            Err(exact @ Error::Memory { .. }) => binned().map_err(|binned| cheaper(exact, binned)),
             other => other,
         },
+    }
+}
+
+/// Of two plans that do not fit, what is said about the one that needs less.
+fn cheaper(exact: Error, binned: Error) -> Error {
+    match (&exact, &binned) {
+        (Error::Memory { needed: a, .. }, Error::Memory { needed: b, .. }) if b < a => binned,
+        _ => exact,
     }
 }
 

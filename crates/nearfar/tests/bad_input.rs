@@ -487,7 +487,7 @@ fn wrong_sizes_are_refused() {
         (20 << 20, Precision::Auto, "samples fit"),
         (45 << 20, Precision::Double, "single"),
     ] {
-        let params = Params { memory: Some(memory), precision, ..Params::new(2) };
+        let params = Params { memory: Some(memory), precision, ..Params::new(2).mode(Mode::Exact) };
         table.case(
             &format!("{memory} bytes"),
             &Expect::Refused(is_memory, &["memory", "may be used"]),
