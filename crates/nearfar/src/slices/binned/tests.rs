@@ -103,8 +103,9 @@ fn more_partners_come_closer_to_the_exact_agreement() {
     };
     let errors = [10, 40, 300].map(error);
     let scale = truth[30..].iter().sum::<f64>() / (n - 30) as f64;
-    assert!(errors[0] > errors[2] && errors[1] > errors[2], "{errors:?}");
-    assert!(errors[1] < 0.2 * scale && errors[2] < 0.05 * scale, "{errors:?} of {scale}");
+    assert!(errors[0] > errors[1] && errors[1] > errors[2], "{errors:?}");
+    // What is left with all pairs known is that the ranks of a bin share one norm.
+    assert!(errors[1] < 0.25 * scale && errors[2] < 0.1 * scale, "{errors:?} of {scale}");
 }
 
 #[test]
