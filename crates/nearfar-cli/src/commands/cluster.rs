@@ -7,7 +7,6 @@ use nearfar::model::SaveOptions;
 use nearfar::{Error, Mode, Model, Params, Plan, SavedModel};
 use nearfar_report::Record;
 
-
 use super::plan::{print_plan, print_plan_json};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::flags::{ClusterArgs, GraphKind, OutputArgs};
