@@ -6,6 +6,7 @@ use nearfar::generate::{Generated, blobs, circles, mixture};
 use nearfar::labels::score::{accuracy, adjusted_rand};
 use nearfar::learn::MethodParams;
 use nearfar::learn::lsdg::LsdgParams;
+use nearfar::model::Blocks;
 use nearfar::params::Starts;
 use nearfar::{BinnedParams, Input, Mode, Model, Params, Precision, Preset, Samples, fit};
 
@@ -36,6 +37,17 @@ fn assert_equal(what: &str, binned: &Model, exact: &Model) {
     assert!(off(&binned.near_weights, &exact.near_weights) < 1e-8, "{what}: w by rank");
     assert!(off(&binned.eigenvalues, &exact.eigenvalues) < 1e-7, "{what}: eigenvalues");
     assert_eq!(binned.labels, exact.labels, "{what}");
+    let order: Vec<usize> = (0..exact.labels.len()).collect();
+    let blocks = Blocks::of_order(&order, 10).unwrap();
+    let [ours, theirs] = [binned, exact].map(|model| model.block_means(&blocks).unwrap());
+    for (a, b) in [
+        (ours.similarity, theirs.similarity),
+        (ours.dissimilarity, theirs.dissimilarity),
+        (ours.augmented, theirs.augmented),
+    ] {
+        assert!(off(&a.unwrap(), &b.unwrap()) < 1e-8, "{what}: means over blocks");
+    }
+    assert_eq!(binned.trusted(5).columns, exact.trusted(5).columns, "{what}");
 }
 
 #[test]
@@ -63,6 +75,9 @@ fn a_sample_of_the_pairs_finds_the_same_clusters() {
         assert!(agreement > 0.97, "{agreement}");
         assert_eq!(binned.near_weights.len(), data.n_samples);
         assert!((binned.far_weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        let blocks = Blocks::of_order(&(0..data.n_samples).collect::<Vec<_>>(), 8).unwrap();
+        assert!(binned.block_means(&blocks).unwrap().dissimilarity.is_some());
+        assert!(!binned.trusted(4).columns.is_empty());
         let (s, d) = (binned.similarity(), binned.dissimilarity());
         assert!(!s.columns.is_empty() && !d.columns.is_empty());
     }

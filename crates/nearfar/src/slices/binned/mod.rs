@@ -191,6 +191,7 @@ impl<E: Entry> Slices for BinnedSlices<E> {
     }
 
     fn combine(&self, weights: &[f64], graph: &mut Self::Graph) {
+        debug_assert_eq!(weights.len(), self.nothing(), "weights by rank: `per_weight` first");
         let half = Self::halved(weights.iter().copied(), 1.0);
         graph.fill(|block, out| {
             let pairs = &self.blocks[block];
