@@ -16,7 +16,7 @@ fn params(precision: Precision, threads: Option<usize>) -> Params {
     let mut params = Params::new(CLUSTERS).starts(1).precision(precision);
     params.threads = threads;
     params.stop.max_iter = 20;
-    params
+    params.mode(nearfar::Mode::Exact)
 }
 
 /// Seconds per stage at doubling sizes, with the fitted exponent of the last three.
@@ -49,7 +49,7 @@ pub(crate) fn growth(largest: usize, threads: Option<usize>) -> Result<()> {
 }
 
 /// Slope of log time over log n by least squares.
-fn exponent(rows: &[(usize, Vec<f64>)], stage: usize) -> f64 {
+pub(crate) fn exponent(rows: &[(usize, Vec<f64>)], stage: usize) -> f64 {
     let points: Vec<(f64, f64)> =
         rows.iter().map(|(n, s)| ((*n as f64).ln(), s[stage].max(1e-9).ln())).collect();
     let k = points.len() as f64;

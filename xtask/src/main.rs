@@ -1,5 +1,6 @@
 //! Development tasks of nearfar: the long measurements, one named command each.
 
+mod binned;
 mod clock;
 mod data;
 mod growth;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use nearfar::Precision;
+use nearfar::{BinnedParams, Params, Precision};
 
 /// As in the program that is measured.
 #[global_allocator]
@@ -104,6 +105,44 @@ enum Task {
         #[arg(long)]
         threads: Option<usize>,
     },
+    /// Binned mode: a dataset file (mnist-70k) or generated mixtures of growing size; time, memory, scores, exponents (docs/large.md).
+    BenchBinned {
+        /// A dataset of the folder; generated mixtures when none is named.
+        name: Option<String>,
+        /// Folder with the datasets.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+        /// Sizes of the mixtures.
+        #[arg(long, value_delimiter = ',', default_values_t = [10_000, 30_000, 100_000])]
+        sizes: Vec<usize>,
+        /// Components of the mixtures.
+        #[arg(short = 'k', long, default_value_t = 20)]
+        clusters: usize,
+        /// How far apart the components are.
+        #[arg(long, default_value_t = 1.0)]
+        spread: f64,
+        /// Starts of the consensus.
+        #[arg(long, default_value_t = nearfar::params::DEFAULT_STARTS)]
+        starts: usize,
+        /// Threads; all cores when not given.
+        #[arg(long)]
+        threads: Option<usize>,
+        #[command(flatten)]
+        knobs: Knobs,
+    },
+    /// Binned beside exact mode on the eight datasets: ACC, NMI, active near ranks (docs/large.md).
+    CompareModes {
+        /// Datasets; all eight when none is named.
+        names: Vec<String>,
+        /// Folder with the datasets.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+        /// Seeds per mode.
+        #[arg(long, default_value_t = 10)]
+        starts: u64,
+        #[command(flatten)]
+        knobs: Knobs,
+    },
     /// Compare variants of the default settings over the eight datasets (docs/defaults.md).
     Study {
         /// Folder with the datasets.
@@ -118,6 +157,26 @@ enum Task {
     },
 }
 
+/// The knobs of binned mode.
+#[derive(clap::Args, Clone, Copy)]
+struct Knobs {
+    /// Near ranks.
+    #[arg(long)]
+    near: Option<usize>,
+    /// Partners drawn for every point.
+    #[arg(long)]
+    far: Option<usize>,
+    /// Bins.
+    #[arg(long)]
+    bins: Option<usize>,
+}
+
+impl From<Knobs> for BinnedParams {
+    fn from(Knobs { near, far, bins }: Knobs) -> Self {
+        Self { near, far, bins }
+    }
+}
+
 fn main() -> Result<()> {
     match Cli::parse().task {
         Task::BenchReference { names, data, reference, python, threads } => {
@@ -129,6 +188,19 @@ fn main() -> Result<()> {
         Task::BenchReaders { python, folder, repeats } => readers::bench(&python, &folder, repeats.max(1)),
         Task::BenchLarge { points, double, threads } => {
             growth::large(points, if double { Precision::Double } else { Precision::Single }, threads)
+        }
+        Task::BenchBinned { name, data, sizes, clusters, spread, starts, threads, knobs } => {
+            let params = |r: usize| {
+                let params = Params { threads, binned: knobs.into(), ..Params::new(r) };
+                params.starts(starts)
+            };
+            match name {
+                Some(name) => binned::dataset(&data, &name, &params),
+                None => binned::growth(&sizes, clusters, spread, &params),
+            }
+        }
+        Task::CompareModes { names, data, starts, knobs } => {
+            binned::compare(&data, starts, &names, knobs.into())
         }
         Task::Study { data, repeats, only } => study::run(&data, repeats, &only),
     }

@@ -243,6 +243,29 @@ fn dry_run_and_plan() {
 }
 
 #[test]
+fn binned_mode_by_flag_and_by_size() {
+    let here = folder("binned");
+    std::fs::write(here.join("data.csv"), two_groups()).unwrap();
+    let json =
+        succeed(&here, &with(&["--mode", "binned", "--near", "8", "--far", "4", "--bins", "3", "--json"]));
+    let summary: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(summary["mode"], "binned");
+    assert_eq!(summary["binned"]["search"]["recall"], 1.0);
+    assert_eq!(summary["settings"]["binned"]["near"], 8);
+    let said = stderr(&nearfar(&here, &with(&["--mode", "binned"])));
+    assert!(said.contains("binned:") && said.contains("neighbours exact"), "{said}");
+    let refused = fail(&here, &with(&["--near", "3"]), 2);
+    assert!(refused.contains("near = 3"), "{refused}");
+    let plan = |args: &[&str]| {
+        let all = [&["plan", "--features", "16", "-k", "5", "--memory", "100G"], args].concat();
+        succeed(&here, &all)
+    };
+    assert!(plan(&["--points", "5000"]).contains("exact"));
+    assert!(plan(&["--points", "1000000"]).contains("binned: 64 near ranks"));
+    assert!(plan(&["--points", "5000", "--mode", "binned"]).contains("binned"));
+}
+
+#[test]
 fn more_pieces_than_clusters_are_warned_of() {
     let here = folder("pieces");
     let mut text = String::new();

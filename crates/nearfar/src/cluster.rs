@@ -1,6 +1,6 @@
 //! The spine: parameters and data in, the stages in their order, a model out.
 
-use crate::consensus::{Ensemble, Member};
+use crate::consensus::{Ensemble, Known, Member};
 use crate::error::{DataError, Error, ParamError, Result};
 use crate::family;
 use crate::labels::score::adjusted_rand;
@@ -10,11 +10,10 @@ use crate::math::factor::Factor;
 use crate::model::{Model, Source, merged};
 use crate::neighbors::{Input, Warning};
 use crate::observe::{Observer, Silent, Stage, go_on};
-use crate::params::Params;
+use crate::params::{Mode, Params};
 use crate::prepared::{Prepared, in_pool, plan, timed, with_slices};
 use crate::slices::{Graph, Slices};
 use crate::spectral::{self, SpectralLabels};
-use crate::starts::KnownStarts;
 
 /// Below this mean agreement of the members with their consensus the result is called unsettled.
 const SETTLED: f64 = 0.5;
@@ -72,18 +71,46 @@ impl Prepared {
         let allowed = "lsdg here; the other methods are learnt from nearfar::family::Prepared";
         ParamError::unless(params.method == MethodParams::Lsdg, "method", kind, allowed)?;
         check_sizes(self.n_samples(), params.n_clusters)?;
-        let side_by_side = plan(self.n_samples(), self.n_features, params)?.side_by_side;
-        in_pool(
-            params,
-            || with_slices!(&*self.pairs, slices => self.fit_slices(slices, params, side_by_side, observer)),
-        )
+        // The mode was chosen when the data was prepared.
+        let mode = if self.origin.is_some() { Mode::Binned } else { Mode::Exact };
+        let planned = Params { mode, ..params.clone() };
+        let side_by_side = plan(self.n_samples(), self.n_features, &planned)?.side_by_side;
+        in_pool(params, || {
+            let mut model = with_slices!(&*self.pairs, slices => {
+                self.learn_slices(slices, params, side_by_side, Vec::new(), observer)
+            })?;
+            // Weights at the end of the near ranks ask for more of them: the members go on where they stand.
+            let mut wider: Option<Self> = None;
+            loop {
+                let now = wider.as_ref().unwrap_or(self);
+                if !with_slices!(&*now.pairs, slices => model.reaches_end(slices)) {
+                    break;
+                }
+                if let Some(near) = now.too_wide(&planned)? {
+                    model.warnings.push(Warning::NearEnd { near });
+                    break;
+                }
+                let carried = with_slices!(&*now.pairs, slices => model.carried(slices));
+                let seconds = learning_seconds(&model);
+                let Some(grown) = now.clone().grown(observer)? else { break };
+                model = with_slices!(&*grown.pairs, slices => {
+                    grown.learn_slices(slices, params, side_by_side, carried, observer)
+                })?;
+                model.timings.iter_mut().filter(|(s, _)| *s == Stage::Learn).for_each(|(_, s)| *s += seconds);
+                wider = Some(grown);
+            }
+            let now = wider.as_ref().unwrap_or(self);
+            with_slices!(&*now.pairs, slices => now.finish_slices(slices, model, observer))
+        })
     }
 
-    fn fit_slices<S: Slices>(
+    /// Members of these slices; `carried` ones, with weights by rank, go on from where they stood.
+    fn learn_slices<S: Slices>(
         &self,
         slices: &S,
         params: &Params,
         side_by_side: usize,
+        carried: Vec<Member>,
         observer: &dyn Observer,
     ) -> Result<Model>
     where
@@ -96,7 +123,8 @@ impl Prepared {
             return Ok(model.every_point_alone());
         }
         let (members, seconds) = timed(Stage::Learn, observer, || {
-            learn(slices, &mut model, side_by_side, self.known.as_deref(), observer)
+            let known = self.known.as_deref();
+            learn(slices, &mut model, side_by_side, &Known { starts: known, carried }, observer)
         });
         model.timings.push((Stage::Learn, seconds));
         model.members = match members {
@@ -104,17 +132,30 @@ impl Prepared {
             Err(Error::Collapsed { .. }) if r == 1 => Vec::new(),
             members => members?,
         };
-        model.gather_weights();
+        Ok(model)
+    }
+
+    fn finish_slices<S: Slices>(
+        &self,
+        slices: &S,
+        mut model: Model,
+        observer: &dyn Observer,
+    ) -> Result<Model> {
+        if !model.labels.is_empty() {
+            return Ok(model); // every point alone
+        }
+        let (n, ranks) = (slices.n_samples(), model.params.lsdg.resolved_start_ranks(slices.n_samples()));
+        model.gather_weights(slices);
         go_on(observer, Stage::Augment)?; // also where nothing is augmented
         if model.members.is_empty() {
-            let ranks = params.lsdg.resolved_start_ranks(n);
-            (model.near_weights, model.far_weights) = start_weights(slices.multiplicity(), ranks);
+            let (near, far) = start_weights(slices.multiplicity(), ranks);
+            (model.near_weights, model.far_weights) = (slices.per_rank(&near), slices.per_rank(&far));
             (model.labels, model.membership) = (vec![0; n], vec![1.0; n]);
         } else {
             model.label_by_spectrum(slices, observer)?;
         }
         model.look_back();
-        model.warn_of_pieces(self.pieces(params.lsdg.resolved_start_ranks(n)));
+        model.warn_of_pieces(self.pieces(ranks));
         Ok(model)
     }
 
@@ -125,6 +166,8 @@ impl Prepared {
             warnings: self.warnings.clone(),
             precision: self.precision,
             n_features: self.n_features,
+            binned: self.binned_report(),
+            search: self.binned_report().map(|report| report.search),
             ..Model::empty(params, Source::Pairs(self.pairs.clone()))
         }
     }
@@ -144,8 +187,25 @@ impl Model {
         self
     }
 
-    /// w and p as the mean over the kept members; the best member.
-    fn gather_weights(&mut self) {
+    /// Whether a kept member trusts the last near rank, or ranks behind it.
+    fn reaches_end<S: Slices>(&self, slices: &S) -> bool {
+        slices.near_end().is_some_and(|last| {
+            self.members.iter().filter(|m| m.kept).any(|m| m.near_weights[last..].iter().any(|w| *w > 0.0))
+        })
+    }
+
+    /// The members with weights by rank, to go on with other slices.
+    fn carried<S: Slices>(&self, slices: &S) -> Vec<Member> {
+        let by_rank = |member: &Member| Member {
+            near_weights: slices.per_rank(&member.near_weights),
+            far_weights: slices.per_rank(&member.far_weights),
+            ..member.clone()
+        };
+        self.members.iter().map(by_rank).collect()
+    }
+
+    /// w and p by rank as the mean over the kept members; the best member.
+    fn gather_weights<S: Slices>(&mut self, slices: &S) {
         let kept: Vec<usize> = (0..self.members.len()).filter(|m| self.members[*m].kept).collect();
         let Some(&first) = kept.first() else { return };
         let mean = |of: &dyn Fn(&Member) -> &[f64]| {
@@ -160,7 +220,7 @@ impl Model {
         let (near, far) = (mean(&|m| &m.near_weights), mean(&|m| &m.far_weights));
         let cut = |m: usize| self.members[m].cut.unwrap_or(0.0);
         self.best = kept.iter().copied().fold(first, |best, m| if cut(m) < cut(best) { m } else { best });
-        (self.near_weights, self.far_weights) = (near, far);
+        (self.near_weights, self.far_weights) = (slices.per_rank(&near), slices.per_rank(&far));
     }
 
     /// augment, spectral, labels.
@@ -244,7 +304,7 @@ fn learn<S: Slices>(
     slices: &S,
     model: &mut Model,
     side_by_side: usize,
-    known: Option<&KnownStarts>,
+    known: &Known<'_>,
     observer: &dyn Observer,
 ) -> Result<Vec<Member>>
 where
@@ -265,6 +325,11 @@ where
         }
         return members;
     }
+}
+
+/// Seconds spent on learning so far.
+fn learning_seconds(model: &Model) -> f64 {
+    model.timings.iter().filter(|(stage, _)| *stage == Stage::Learn).map(|(_, seconds)| seconds).sum()
 }
 
 /// Share of each row of Z that lies in each cluster.

@@ -84,8 +84,16 @@ pub(crate) struct Ensemble<'a, S: Slices> {
     base: Option<S::Graph>,
     /// α where it is relative.
     leading: f64,
-    /// Starts of earlier runs on the same data.
-    known: Option<&'a KnownStarts>,
+    known: &'a Known<'a>,
+}
+
+/// What earlier runs on the same data found.
+#[derive(Default)]
+pub(crate) struct Known<'a> {
+    /// Starting factors.
+    pub(crate) starts: Option<&'a KnownStarts>,
+    /// Members to go on with, weights by rank.
+    pub(crate) carried: Vec<Member>,
 }
 
 impl<'a, S: Slices> Ensemble<'a, S>
@@ -95,7 +103,7 @@ where
     pub(crate) fn new(
         slices: &'a S,
         params: &'a Params,
-        known: Option<&'a KnownStarts>,
+        known: &'a Known<'a>,
         observer: &'a dyn Observer,
     ) -> Result<Self> {
         let relative = matches!(params.lsdg.alpha, Alpha::Relative(_)) && params.lsdg.orthogonality;
@@ -177,8 +185,14 @@ where
         let spectral_start = self.params.starts_spectral(member);
         let alpha = self.alpha(&lsdg);
         let mut graph = self.slices.new_graph();
-        let weights = self.start_weights();
-        let (factor, started) = match self.known {
+        let mut weights = self.start_weights();
+        let (factor, started) = match self.known.starts {
+            _ if member < self.known.carried.len() => {
+                let before = &self.known.carried[member];
+                let by_weight = |ranks: &[f64]| self.slices.per_weight(ranks);
+                weights = (by_weight(&before.near_weights), by_weight(&before.far_weights));
+                (before.factor.clone(), before.started.clone())
+            }
             Some(known) if !spectral_start && !self.params.orthogonal_start => {
                 let start =
                     start::random(self.slices.n_samples(), self.params.n_clusters, &mut self.stream(member));

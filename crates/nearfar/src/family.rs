@@ -17,7 +17,7 @@ use crate::learn::{self, MethodParams, Needs, StopReason, start};
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::model::{Model, Source};
-use crate::neighbors::{Input, Warning};
+use crate::neighbors::{Input, SearchReport, Warning};
 use crate::observe::{Event, Observer, Stage, go_on};
 use crate::params::Params;
 use crate::plan::Precision;
@@ -32,6 +32,7 @@ pub struct Prepared {
     graph: Option<Arc<SparseGraph>>,
     rows: Option<Rows>,
     sigma: Option<Vec<f64>>,
+    search: Option<SearchReport>,
     warnings: Vec<Warning>,
     n_samples: usize,
     n_features: usize,
@@ -55,6 +56,7 @@ impl Prepared {
             graph: None,
             rows: None,
             sigma: None,
+            search: None,
             warnings: Vec::new(),
             n_samples,
             n_features,
@@ -69,6 +71,7 @@ impl Prepared {
             let (graph, near) = built?;
             (this.graph, this.sigma) = (Some(Arc::new(graph)), near.sigma);
             (this.warnings, this.seconds) = (near.warnings, seconds);
+            this.search = Some(near.search);
         }
         Ok(this)
     }
@@ -204,6 +207,7 @@ impl Prepared {
             warnings: self.warnings.clone(),
             precision: Precision::Double,
             n_features: self.n_features,
+            search: self.search,
             ..Model::empty(params, source)
         }
     }

@@ -51,7 +51,7 @@ pub use cluster::{fit, fit_observed};
 pub use error::{DataError, Error, ParamError, Result};
 pub use model::{Model, SavedModel};
 pub use neighbors::{Input, Metric, NeighborLists, Warning};
-pub use params::{Params, Preset};
+pub use params::{BinnedParams, Mode, Params, Preset};
 pub use plan::{Plan, Precision};
 pub use prepared::Prepared;
 pub use samples::{Samples, Values};

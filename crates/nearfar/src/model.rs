@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use crate::consensus::Member;
 use crate::graph::SparseGraph;
-use crate::neighbors::Warning;
+use crate::neighbors::{SearchReport, Warning};
 use crate::observe::Stage;
 use crate::params::Params;
 use crate::plan::Precision;
-use crate::prepared::{Pairs, with_slices};
-use crate::slices::{Slices, SparseRows};
+use crate::prepared::{BinnedReport, Pairs, with_slices};
+use crate::slices::{Graph, Slices, SparseRows};
 
 /// A finished run.
 #[derive(Clone, Debug)]
@@ -56,6 +56,10 @@ pub struct Model {
     pub precision: Precision,
     /// Number of features; 0 for pairwise input.
     pub n_features: usize,
+    /// How the data was seen, in binned mode.
+    pub binned: Option<BinnedReport>,
+    /// How the nearest neighbours were found; `None` where every pair was ranked, or none.
+    pub search: Option<SearchReport>,
     pub(crate) source: Source,
 }
 
@@ -89,6 +93,8 @@ impl Model {
             params: params.clone(),
             precision: Precision::Double,
             n_features: 0,
+            binned: None,
+            search: None,
             source,
         }
     }
@@ -121,7 +127,9 @@ impl Model {
     /// sym S(w): the learnt similarity, or the graph that was factored, as a sparse matrix; empty for methods without a graph.
     pub fn similarity(&self) -> SparseRows {
         match &self.source {
-            Source::Pairs(pairs) => with_slices!(&**pairs, slices => slices.edges(&self.near_weights)),
+            Source::Pairs(pairs) => {
+                with_slices!(&**pairs, slices => slices.edges(&slices.per_weight(&self.near_weights)))
+            }
             Source::Graph(graph) => graph.rows().clone(),
             Source::Nothing => self.no_edges(),
         }
@@ -130,7 +138,9 @@ impl Model {
     /// sym D(p): the learnt dissimilarity, as a sparse matrix; empty for methods without one.
     pub fn dissimilarity(&self) -> SparseRows {
         match &self.source {
-            Source::Pairs(pairs) => with_slices!(&**pairs, slices => slices.edges(&self.far_weights)),
+            Source::Pairs(pairs) => {
+                with_slices!(&**pairs, slices => slices.edges(&slices.per_weight(&self.far_weights)))
+            }
             Source::Graph(_) | Source::Nothing => self.no_edges(),
         }
     }

@@ -5,6 +5,7 @@ use crate::graph::GraphParams;
 use crate::learn::lsdg::{Density, LsdgParams};
 use crate::learn::{MethodParams, StopRule};
 use crate::plan::Precision;
+use crate::slices::BinnedShape;
 
 /// Trusted ranks of a default run; members of the consensus spread around it.
 pub const DEFAULT_NEIGHBORS: usize = 12;
@@ -62,6 +63,66 @@ pub enum Pruning {
     Outliers,
 }
 
+/// How the pairs of the data are held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Exact where it fits in memory and does not take long, else binned.
+    #[default]
+    Auto,
+    /// Every pair: n² memory.
+    Exact,
+    /// Near ranks one by one, far ranks in bins by a sample: memory and time grow with n.
+    Binned,
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Exact => "exact",
+            Self::Binned => "binned",
+        })
+    }
+}
+
+/// Near ranks of a binned run where nothing is said, and partners drawn for every point: for few points, and for many.
+pub const DEFAULT_NEAR: [usize; 2] = [128, 64];
+/// More points than this are many: there a bin has samples enough with fewer for each point.
+pub const MANY_POINTS: usize = 50_000;
+/// Bins of a binned run.
+pub const DEFAULT_BINS: usize = 64;
+/// Most near ranks and bins together, and most partners: they are counted in 16 bits.
+const MOST_BINNED: usize = 30_000;
+
+/// The knobs of binned mode; `None` leaves the choice to the run. With all ranks near it is the exact mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct BinnedParams {
+    /// K: ranks with a weight of their own, the point itself among them; 8 to 30,000. It grows when the learnt weights reach its end.
+    pub near: Option<usize>,
+    /// T: partners drawn for every point; 1 to 30,000.
+    pub far: Option<usize>,
+    /// B: bins that share the other ranks; 1 to 30,000.
+    pub bins: Option<usize>,
+}
+
+impl BinnedParams {
+    /// Judge the ranges.
+    ///
+    /// # Errors
+    /// Names the parameter out of range.
+    pub fn check(&self) -> Result<(), ParamError> {
+        let ranges = [("near", self.near, 8), ("far", self.far, 1), ("bins", self.bins, 1)];
+        for (name, value, least) in ranges {
+            if let Some(value) = value {
+                let allowed = format!("{least} to {MOST_BINNED}");
+                ParamError::unless((least..=MOST_BINNED).contains(&value), name, value, allowed)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Settings of a run; nothing is judged before [`check`](Self::check), which every run calls first.
 ///
 /// ```
@@ -102,8 +163,12 @@ pub struct Params {
     pub threads: Option<usize>,
     /// Bytes the run may use; 80 % of what is free when `None`.
     pub memory: Option<u64>,
-    /// Storage of the n × n matrices.
+    /// Storage of the n × n matrices, or of the known pairs in binned mode (single unless asked otherwise).
     pub precision: Precision,
+    /// How the pairs are held.
+    pub mode: Mode,
+    /// The knobs of binned mode.
+    pub binned: BinnedParams,
 }
 
 impl Params {
@@ -138,6 +203,8 @@ impl Params {
             threads: None,
             memory: None,
             precision: Precision::Auto,
+            mode: Mode::Auto,
+            binned: BinnedParams::default(),
         }
     }
 
@@ -191,6 +258,28 @@ impl Params {
         Self { precision, ..self }
     }
 
+    /// Hold the pairs this way.
+    #[must_use]
+    pub fn mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
+    }
+
+    /// Near ranks, partners and bins for n samples. Where near and sampled pairs would be most of all pairs, all are taken.
+    pub fn binned_shape(&self, n_samples: usize) -> BinnedShape {
+        let trusted = (0..self.starts).map(|member| match self.member(member).density {
+            Density::Neighbors(k) => k,
+            Density::Mu { .. } => 0,
+        });
+        let trusted = trusted.max().unwrap_or(0).max(self.lsdg.resolved_start_ranks(n_samples));
+        let default = DEFAULT_NEAR[usize::from(n_samples > MANY_POINTS)];
+        let near = self.binned.near.unwrap_or_else(|| default.max(2 * trusted + 2).min(MOST_BINNED));
+        let near = near.clamp(1, n_samples.max(1));
+        let far = self.binned.far.unwrap_or(default);
+        let all = near + 2 * far >= n_samples;
+        let bins = self.binned.bins.unwrap_or(DEFAULT_BINS).min(n_samples - near);
+        BinnedShape { near, far: if all { n_samples / 2 } else { far }, bins }
+    }
+
     /// Every range in one place; each test is written so that NaN fails it.
     ///
     /// # Errors
@@ -204,6 +293,7 @@ impl Params {
         }
         self.stop.check()?;
         self.graph.check()?;
+        self.binned.check()?;
         self.method.check()?;
         self.lsdg.check()
     }

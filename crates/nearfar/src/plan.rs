@@ -3,11 +3,14 @@
 //! Exact mode holds an affinity and a 16-bit rank for every pair (10 n² bytes in double precision, 6 n² in single) and
 //! symmetric graphs at half a matrix each (4 n² or 2 n²): one for judging members, one for every member that runs, the last of which
 //! later holds Z. Everything else grows with n.
+//!
+//! Binned mode holds 16 bytes for every known pair, of which there are at most n (2K + 2T), and 8 for every entry of a graph.
 
 use crate::error::{Error, Result};
 use crate::math::kernel::Entry;
 use crate::neighbors;
-use crate::slices::tiles;
+use crate::params::Mode;
+use crate::slices::{BinnedShape, tiles};
 
 /// Storage of the n × n matrices; sums are always double.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -40,6 +43,10 @@ pub struct Job {
 /// What a job will need.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Plan {
+    /// How the pairs are held: exact or binned.
+    pub mode: Mode,
+    /// Near ranks, partners and bins, in binned mode.
+    pub binned: Option<BinnedShape>,
     /// Storage chosen.
     pub precision: Precision,
     /// Members that run side by side.
@@ -58,7 +65,11 @@ pub struct Plan {
 const SECONDS_PER_MULTIPLY: f64 = 1.0 / 15e9;
 const SECONDS_PER_SORTED_PAIR: f64 = 2.5e-9;
 const SECONDS_PER_PAIR_AND_ITERATION: f64 = 6e-9;
+const SECONDS_PER_ENTRY_AND_ITERATION: f64 = 10e-9;
 const ITERATIONS: f64 = 130.0;
+/// Exact runs that take longer, in seconds of one processor, are left to binned mode where the choice is free. Of one processor, so that the
+/// choice does not depend on the number of threads.
+const LONG: f64 = 3600.0;
 
 impl Plan {
     /// The cheapest plan that fits `limit` bytes: double before single, members side by side before one by one.
@@ -124,6 +135,8 @@ impl Plan {
             pairs * (mf * SECONDS_PER_MULTIPLY + nf.max(2.0).log2() * SECONDS_PER_SORTED_PAIR);
         let learn_seconds = job.starts as f64 * pairs * ITERATIONS * SECONDS_PER_PAIR_AND_ITERATION;
         Self {
+            mode: Mode::Exact,
+            binned: None,
             precision,
             side_by_side,
             bytes,
@@ -131,6 +144,69 @@ impl Plan {
             parts,
             seconds: (search_seconds + learn_seconds) / workers,
         }
+    }
+
+    /// Exact mode would take longer than this many seconds of one processor.
+    pub(crate) fn takes_long(&self, threads: usize) -> bool {
+        self.seconds * threads.max(1) as f64 > LONG
+    }
+}
+
+impl Plan {
+    /// The plan of a binned run: members side by side where they fit, else fewer.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] with what to try.
+    pub fn binned(job: &Job, shape: BinnedShape, precision: Precision, limit: u64) -> Result<Self> {
+        let mut least = u64::MAX;
+        for together in (1..=job.starts.min(job.threads).max(1)).rev() {
+            let plan = Self::binned_with(job, shape, precision, together, limit);
+            if plan.bytes <= limit {
+                return Ok(plan);
+            }
+            least = plan.bytes;
+        }
+        let advice = "take fewer near ranks or partners (--near, --far) or fewer starts, cluster a sample of the rows, or allow more memory (--memory)";
+        Err(Error::Memory { needed: least, limit, advice: advice.into() })
+    }
+
+    fn binned_with(job: &Job, shape: BinnedShape, asked: Precision, side_by_side: usize, limit: u64) -> Self {
+        let [n, m, r] = [job.n_samples, job.n_features, job.n_clusters].map(|x| x as u64);
+        let (near, far) = (shape.near as u64, (2 * shape.far as u64).min(n - shape.near as u64));
+        let (threads, together) = (job.threads.max(1) as u64, side_by_side as u64);
+        let precision = if asked == Precision::Double { Precision::Double } else { Precision::Single };
+        let cell = if precision == Precision::Double { 8 } else { 4 };
+        // Points as rows, once more in single precision while neighbours are searched.
+        let points = n.saturating_mul(m).saturating_mul(8);
+        let lists = n * near * 12;
+        let search = n.saturating_mul(m).saturating_mul(4).saturating_add(2 * lists + threads * (1 << 21));
+        // Near pairs stand in both triangles, whoever lists whom.
+        let entries = n * (2 * near + far).min(n);
+        let pairs = entries * (8 + 2 * cell);
+        let making = lists + n * near * 6 + n * far * (2 + cell);
+        let graphs = together * entries * (4 + cell) + u64::from(job.starts > 1) * n * 64 * (4 + cell);
+        let factors = (job.starts as u64 * 2 + together * 10).saturating_mul(n.saturating_mul(r * 12));
+        let spectral = n
+            .saturating_mul(8 * (r + 1).max(4) + 4 * r)
+            .saturating_mul(8 * if job.starts > 1 { together } else { 1 });
+        let parts = vec![
+            ("points", points),
+            ("search", search),
+            ("pairs", pairs),
+            ("graphs", graphs),
+            ("factors", factors),
+            ("spectral", spectral),
+        ];
+        let fixed = 32 << 20; // program, stacks, small things
+        let learning = (pairs + graphs).saturating_add(factors).saturating_add(spectral);
+        let bytes = points.saturating_add(fixed).saturating_add(search.max(pairs + making).max(learning));
+        let (nf, mf) = (n as f64, m as f64);
+        let compared = (nf * nf * (mf + 64.0)).min(neighbors::search::EXACT_WORK * nf / 2e5);
+        let iteration = entries as f64 * SECONDS_PER_ENTRY_AND_ITERATION + nf * (r as f64).powi(2) * 2e-9;
+        let learn_seconds = job.starts as f64 * ITERATIONS * iteration;
+        let seconds = (compared * SECONDS_PER_MULTIPLY / 2.0 + learn_seconds) / threads as f64;
+        let (mode, binned) = (Mode::Binned, Some(shape));
+        Self { mode, binned, precision, side_by_side, bytes, limit, parts, seconds }
     }
 }
 
@@ -172,8 +248,12 @@ impl Plan {
             [job.n_samples, job.n_features, job.n_clusters, family.neighbors].map(|x| x as u64);
         let (threads, together) = (job.threads.max(1) as u64, side_by_side as u64);
         let cells = n.saturating_mul(m);
-        // Rows as given, scaled and centred; a block of distances per thread.
-        let search = if k > 0 { cells.saturating_mul(24).saturating_add(threads * 65 * n * 8) } else { 0 };
+        // Rows scaled, and centred in single precision; lists of neighbours; a block of distances per thread.
+        let search = if k > 0 {
+            cells.saturating_mul(12).saturating_add(n * k.max(7) * 24 + threads * (1 << 21))
+        } else {
+            0
+        };
         // Lists of neighbours, then edges both ways while they are sorted and once more as rows.
         let graph = n.saturating_mul(2 * k + 1).saturating_mul(16 + 16 + 12) + n * k * 28;
         let samples = if family.samples { cells.saturating_mul(16) } else { 0 };
@@ -194,7 +274,8 @@ impl Plan {
         let step = nf * (r * (2 * k + r) + if family.samples { 2 * r * m } else { 0 }) as f64 * 1e-9
             + family.own as f64 / 8.0 * SECONDS_PER_PAIR_AND_ITERATION;
         let seconds = (searched + job.starts as f64 * step * ITERATIONS) / threads as f64;
-        Self { precision: Precision::Double, side_by_side, bytes, limit, parts, seconds }
+        let (mode, binned, precision) = (Mode::Exact, None, Precision::Double);
+        Self { mode, binned, precision, side_by_side, bytes, limit, parts, seconds }
     }
 }
 

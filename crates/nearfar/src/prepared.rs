@@ -3,15 +3,21 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::error::{DataError, Result};
+use crate::error::{DataError, Error, ParamError, Result};
 use crate::learn::Needs;
 use crate::learn::lsdg::{default_start_ranks, start_weights};
 use crate::math::kernel::Entry;
-use crate::neighbors::{Input, Neighborhoods, Warning, check_count, rank};
+use crate::neighbors::exact::Points;
+use crate::neighbors::nearest::{nearest_apart, scales};
+use crate::neighbors::search::{Way, search};
+use crate::neighbors::{
+    Input, MAX_EXACT_SAMPLES, Neighborhoods, SIGMA_NEIGHBOR, SearchReport, Warning, check_binned_count,
+    check_count, rank,
+};
 use crate::observe::{Event, Observer, Stage};
-use crate::params::Params;
+use crate::params::{BinnedParams, Mode, Params};
 use crate::plan::{FamilyJob, Job, Plan, Precision, default_memory_limit};
-use crate::slices::{FullSlices, Slices};
+use crate::slices::{BinnedShape, BinnedSlices, FullSlices, Slices};
 use crate::spectral;
 use crate::starts::KnownStarts;
 
@@ -38,13 +44,37 @@ pub struct Prepared {
     pub(crate) n_features: usize,
     pub(crate) precision: Precision,
     pub(crate) known: Option<Arc<KnownStarts>>,
+    pub(crate) origin: Option<Arc<Origin>>,
 }
 
-/// The pairs, in one of two precisions.
+/// What a binned preparation was made of, to make a larger one.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    points: Points,
+    seed: u64,
+    /// How it was made.
+    pub(crate) report: BinnedReport,
+}
+
+/// How a binned run saw the data.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct BinnedReport {
+    /// Near ranks, partners and bins in force.
+    pub shape: BinnedShape,
+    /// How the neighbours were found.
+    pub search: SearchReport,
+    /// Near ranks at first, where the learnt weights reached their end and more were fetched.
+    pub grown_from: Option<usize>,
+}
+
+/// The pairs: all or binned, in one of two precisions.
 #[derive(Debug)]
 pub(crate) enum Pairs {
     Double(FullSlices<f64>),
     Single(FullSlices<f32>),
+    BinnedDouble(BinnedSlices<f64>),
+    BinnedSingle(BinnedSlices<f32>),
 }
 
 /// Call a generic function on whichever precision the pairs have.
@@ -53,6 +83,8 @@ macro_rules! with_slices {
         match $pairs {
             $crate::prepared::Pairs::Double($slices) => $body,
             $crate::prepared::Pairs::Single($slices) => $body,
+            $crate::prepared::Pairs::BinnedDouble($slices) => $body,
+            $crate::prepared::Pairs::BinnedSingle($slices) => $body,
         }
     };
 }
@@ -69,8 +101,19 @@ impl Prepared {
         if n_samples == 0 {
             return Err(DataError::Empty { n_samples, n_features }.into());
         }
-        check_count(n_samples)?;
         let plan = plan(n_samples, n_features, params)?;
+        if let (Some(shape), Input::Samples(samples, metric)) = (plan.binned, input) {
+            return in_pool(params, || {
+                let clock = Instant::now();
+                let points = Points::rows_only(samples, *metric)?;
+                let read = clock.elapsed().as_secs_f64();
+                let recipe = Recipe { shape, seed: params.seed, precision: plan.precision, grown_from: None };
+                let mut prepared = Self::binned(points, &recipe, observer)?;
+                prepared.seconds[0] += read;
+                Ok(prepared)
+            });
+        }
+        check_count(n_samples)?;
         in_pool(params, || match plan.precision {
             Precision::Single => Self::sliced::<f32>(input, params, observer, Pairs::Single),
             _ => Self::sliced::<f64>(input, params, observer, Pairs::Double),
@@ -102,7 +145,82 @@ impl Prepared {
             n_features: input.n_features(),
             precision: Precision::Double,
             known: None,
+            origin: None,
         })
+    }
+
+    /// Search, sample and slice.
+    fn binned(points: Points, recipe: &Recipe, observer: &dyn Observer) -> Result<Self> {
+        let Recipe { shape, seed, precision, grown_from } = *recipe;
+        let (n, n_features) = points.shape();
+        let ((found, scaled), searched) = {
+            let (found, seconds) = timed(Stage::Neighbors, observer, || -> Result<_> {
+                // σ needs its neighbour even where fewer ranks are kept.
+                let wanted = (shape.near - 1).max(SIGMA_NEIGHBOR);
+                let (lists, report) = search(&points, wanted, Way::Auto, observer)?;
+                let scaled = scales(&lists, n, &|i| nearest_apart(&points, n, i));
+                Ok(((lists, report), scaled))
+            });
+            (found?, seconds)
+        };
+        let ((lists, report), (sigma, warnings)) = (found, scaled);
+        let (pairs, sliced) = timed(Stage::Slices, observer, || -> Result<_> {
+            Ok(if precision == Precision::Double {
+                Pairs::BinnedDouble(BinnedSlices::new(&points, &lists, &sigma, shape, seed, observer)?)
+            } else {
+                Pairs::BinnedSingle(BinnedSlices::new(&points, &lists, &sigma, shape, seed, observer)?)
+            })
+        });
+        let pairs = pairs?;
+        let shape = match &pairs {
+            Pairs::BinnedSingle(slices) => slices.shape(),
+            Pairs::BinnedDouble(slices) => slices.shape(),
+            _ => shape,
+        };
+        let report = BinnedReport { shape, search: report, grown_from };
+        Ok(Self {
+            pairs: Arc::new(pairs),
+            warnings,
+            sigma: Some(sigma.iter().map(|s| s * points.unit()).collect()),
+            seconds: [searched, sliced],
+            n_features,
+            precision,
+            known: None,
+            origin: Some(Arc::new(Origin { points, seed, report })),
+        })
+    }
+
+    /// The number of near ranks, where twice as many would not fit in memory.
+    pub(crate) fn too_wide(&self, params: &Params) -> Result<Option<usize>> {
+        let Some(BinnedReport { shape, .. }) = self.binned_report() else { return Ok(None) };
+        let near = (2 * shape.near).min(self.n_samples());
+        let binned = BinnedParams { near: Some(near), ..params.binned };
+        match plan(self.n_samples(), self.n_features, &Params { binned, ..params.clone() }) {
+            Err(Error::Memory { .. }) => Ok(Some(shape.near)),
+            other => other.map(|_| None),
+        }
+    }
+
+    /// The same data with twice as many near ranks; `None` where all ranks are near already, or the mode is exact.
+    pub(crate) fn grown(self, observer: &dyn Observer) -> Result<Option<Self>> {
+        let n = self.n_samples();
+        let (precision, seconds) = (self.precision, self.seconds);
+        let Some(origin) = self.origin else { return Ok(None) };
+        let BinnedReport { shape, grown_from, .. } = origin.report;
+        if shape.near >= n {
+            return Ok(None);
+        }
+        // Whoever else holds the preparation keeps its points.
+        let (seed, origin) = (origin.seed, Arc::try_unwrap(origin));
+        let points = match origin {
+            Ok(origin) => origin.points,
+            Err(shared) => shared.points.clone(),
+        };
+        let shape = BinnedShape { near: (2 * shape.near).min(n), ..shape };
+        let grown_from = Some(grown_from.unwrap_or(shape.near / 2));
+        let mut grown = Self::binned(points, &Recipe { shape, seed, precision, grown_from }, observer)?;
+        grown.seconds = [seconds[0] + grown.seconds[0], seconds[1] + grown.seconds[1]];
+        Ok(Some(grown))
     }
 
     /// Keep the factors that plain PHALS starts end with, for further fits with the same seed and stopping rule. The results are the same;
@@ -112,12 +230,17 @@ impl Prepared {
         Self { known: Some(Arc::default()), ..self }
     }
 
+    /// How the data is seen, in binned mode.
+    pub fn binned_report(&self) -> Option<BinnedReport> {
+        self.origin.as_ref().map(|origin| origin.report)
+    }
+
     /// Number of samples, n.
     pub fn n_samples(&self) -> usize {
         with_slices!(&*self.pairs, slices => slices.n_samples())
     }
 
-    /// The rank of j as seen from i.
+    /// The rank of j as seen from i; in binned mode an estimate beyond the near ranks.
     pub fn rank(&self, i: usize, j: usize) -> usize {
         with_slices!(&*self.pairs, slices => slices.rank(i, j))
     }
@@ -136,7 +259,7 @@ impl Prepared {
         let mut pieces = n;
         with_slices!(&*self.pairs, slices => {
             for i in 0..n {
-                for j in (0..n).filter(|&j| slices.rank(i, j) < ranks) {
+                for j in slices.linked(i, ranks) {
                     let (a, b) = (leader(&mut leaders, i), leader(&mut leaders, j));
                     pieces -= usize::from(a != b);
                     leaders[a] = b;
@@ -187,16 +310,17 @@ impl Pairs {
             if truth.len() != n {
                 return Err(DataError::LabelLengths { labels: n, truth: truth.len() }.into());
             }
-            let mut right = vec![0.0; n];
-            for i in 0..n {
-                for j in 0..n {
-                    right[slices.rank(i, j)] += if truth[i] == truth[j] { 1.0 } else { 0.0 };
-                }
-            }
-            right.iter_mut().for_each(|x| *x /= n as f64);
-            Ok(right)
+            Ok(slices.share_of(&|i, j| truth[i] == truth[j]))
         })
     }
+}
+
+/// What a binned preparation is made by.
+struct Recipe {
+    shape: BinnedShape,
+    seed: u64,
+    precision: Precision,
+    grown_from: Option<usize>,
 }
 
 /// The plan for these sizes and settings.
@@ -214,7 +338,7 @@ pub fn plan(n_samples: usize, n_features: usize, params: &Params) -> Result<Plan
     let limit = params.memory.unwrap_or_else(default_memory_limit);
     let needs = params.method.kind().needs();
     if needs == Needs::Slices {
-        return Plan::new(&job, params.precision, limit);
+        return plan_slices(&job, params, limit);
     }
     let neighbors = if needs == Needs::Samples { 0 } else { params.graph.resolved_neighbors(n_samples) };
     let samples = needs != Needs::Graph;
@@ -222,6 +346,40 @@ pub fn plan(n_samples: usize, n_features: usize, params: &Params) -> Result<Plan
         &FamilyJob { job, neighbors, own: params.method.working_bytes(n_samples, job.n_clusters), samples },
         limit,
     )
+}
+
+/// Exact or binned: as asked for, else exact where it fits and does not take long.
+fn plan_slices(job: &Job, params: &Params, limit: u64) -> Result<Plan> {
+    let pairwise = job.n_features == 0;
+    let allowed = "exact or auto where pairs are given; binned mode needs samples";
+    ParamError::unless(params.mode != Mode::Binned || !pairwise, "mode", params.mode, allowed)?;
+    let binned = || {
+        check_binned_count(job.n_samples)?;
+        Plan::binned(job, params.binned_shape(job.n_samples), params.precision, limit)
+    };
+    let exact = || {
+        check_count(job.n_samples)?;
+        Plan::new(job, params.precision, limit)
+    };
+    match params.mode {
+        Mode::Exact => exact(),
+        Mode::Binned => binned(),
+        Mode::Auto if pairwise => exact(),
+        Mode::Auto if job.n_samples > MAX_EXACT_SAMPLES => binned(),
+        Mode::Auto => match exact() {
+            Ok(plan) if plan.takes_long(job.threads) => binned().or(Ok(plan)),
+            Err(exact @ Error::Memory { .. }) => binned().map_err(|binned| cheaper(exact, binned)),
+            other => other,
+        },
+    }
+}
+
+/// Of two plans that do not fit, what is said about the one that needs less.
+fn cheaper(exact: Error, binned: Error) -> Error {
+    match (&exact, &binned) {
+        (Error::Memory { needed: a, .. }, Error::Memory { needed: b, .. }) if b < a => binned,
+        _ => exact,
+    }
 }
 
 /// Run on as many threads as asked for.

@@ -9,10 +9,13 @@ use nearfar::learn::MethodKind;
 use nearfar::learn::lsdg::{Alpha, Density, LsdgParams};
 use nearfar::observe::{Event, Observer, Silent, Stage};
 use nearfar::{
-    DataError, Error, Input, Metric, Model, NeighborLists, Params, Precision, Prepared, Preset, Result,
-    Samples, Warning, fit, fit_observed,
+    BinnedParams, DataError, Error, Input, Metric, Mode, Model, NeighborLists, Params, Precision, Prepared,
+    Preset, Result, Samples, Warning, fit, fit_observed,
 };
 use nearfar_testkit::{bad, hard};
+
+/// The knobs of binned mode, as an error names them.
+const NAMED: [&[&str]; 3] = [&["near"], &["far"], &["bins"]];
 
 /// What a case must end in.
 enum Expect {
@@ -443,13 +446,33 @@ fn wrong_sizes_are_refused() {
     });
     // One value seen as many samples: nothing of that size may be allocated.
     for n in [65_537, 1 << 33, usize::MAX] {
-        let params = Params { memory: Some(u64::MAX), ..Params::new(2) };
+        let params = Params { memory: Some(u64::MAX), ..Params::new(2).mode(Mode::Exact) };
         table.case(
             &format!("{n} samples in exact mode"),
             &Expect::Refused(is_param, &["n_samples", "65536"]),
             || fit(Samples::strided(&[1.0], (n, 1), (0, 1))?, &params),
         );
     }
+    for n in [1 << 33, usize::MAX] {
+        let params = Params { memory: Some(u64::MAX), ..Params::new(2) };
+        table.case(
+            &format!("{n} samples in binned mode"),
+            &Expect::Refused(is_param, &["n_samples", "2147483648"]),
+            || fit(Samples::strided(&[1.0], (n, 1), (0, 1))?, &params),
+        );
+    }
+    for (near, far, bins, named) in
+        [(7, 1, 1, 0), (40_000, 1, 1, 0), (8, 0, 1, 1), (8, 1, 0, 2), (8, 1, 1 << 40, 2)]
+    {
+        let binned = BinnedParams { near: Some(near), far: Some(far), bins: Some(bins) };
+        table.case(&format!("{binned:?}"), &Expect::Refused(is_param, NAMED[named]), || {
+            fit(Samples::from_rows(&ten, 5, 2)?, &Params { binned, ..Params::new(2) })
+        });
+    }
+    table.case("binned mode of distances", &Expect::Refused(is_param, &["mode", "samples"]), || {
+        let distances = Samples::strided(&[0.0], (5, 5), (0, 0))?;
+        fit(Input::Distances(distances), &Params::new(2).mode(Mode::Binned))
+    });
     for m in [1 << 50, usize::MAX] {
         table.case(&format!("{m} features"), &Expect::Refused(is_memory, &["memory"]), || {
             fit(Samples::strided(&[1.0], (5, m), (0, 0))?, &Params::new(2))
@@ -464,7 +487,7 @@ fn wrong_sizes_are_refused() {
         (20 << 20, Precision::Auto, "samples fit"),
         (45 << 20, Precision::Double, "single"),
     ] {
-        let params = Params { memory: Some(memory), precision, ..Params::new(2) };
+        let params = Params { memory: Some(memory), precision, ..Params::new(2).mode(Mode::Exact) };
         table.case(
             &format!("{memory} bytes"),
             &Expect::Refused(is_memory, &["memory", "may be used"]),

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 use nearfar::model::SaveOptions;
-use nearfar::{Error, Model, Params, Plan, SavedModel};
+use nearfar::{Error, Mode, Model, Params, Plan, SavedModel};
 use nearfar_report::Record;
 
 use super::plan::{print_plan, print_plan_json};
@@ -36,6 +36,12 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     report::check_picture(picture.as_ref(), &data)?;
     if output.dry_run {
         return if output.json { print_plan_json(&plan) } else { print_plan(&plan, data.table.n_samples) };
+    }
+    if params.mode == Mode::Auto && plan.mode == Mode::Binned && !output.quiet && !output.json {
+        say(format_args!(
+            "{} points are too many for exact mode here: binned mode (--mode exact insists)",
+            data.table.n_samples
+        ));
     }
     let watch = Watch::new(output);
     keep_what_there_is(output, &watch, &settings);

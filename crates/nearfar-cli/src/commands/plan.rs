@@ -1,7 +1,6 @@
 //! `nearfar plan`: bytes and time, before anything is read.
 
 use nearfar::Plan;
-use nearfar::neighbors::MAX_EXACT_SAMPLES;
 use nearfar::plan::human_bytes;
 
 use crate::exit::{Failure, Outcome};
@@ -38,15 +37,17 @@ pub(crate) fn print_plan(plan: &Plan, points: usize) -> Outcome {
             "storage    {}",
             if plan.precision == nearfar::Precision::Single { "single" } else { "double" }
         )?;
-        writeln!(out, "together   {} starts side by side", plan.side_by_side)?;
-        writeln!(out, "time       about {}", time(plan.seconds))?;
-        if points > MAX_EXACT_SAMPLES {
+        if let Some(shape) = plan.binned {
             writeln!(
                 out,
-                "note: at most {MAX_EXACT_SAMPLES} points can be run; cluster a sample of the rows"
+                "mode       binned: {} near ranks, {} bins, {} partners a point",
+                shape.near, shape.bins, shape.far
             )?;
+        } else {
+            writeln!(out, "mode       exact")?;
         }
-        Ok(())
+        writeln!(out, "together   {} starts side by side", plan.side_by_side)?;
+        writeln!(out, "time       about {}", time(plan.seconds))
     })
 }
 

@@ -4,7 +4,8 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::values::{
-    GraphKindName, MethodName, PrecisionName, PresetName, Prune, RegularizerName, Size, SolverName, StartName,
+    GraphKindName, MethodName, ModeName, PrecisionName, PresetName, Prune, RegularizerName, Size, SolverName,
+    StartName,
 };
 
 /// The settings of the model.
@@ -108,4 +109,18 @@ pub(crate) struct LearnArgs {
     /// Storage of the pairs [default: auto, which is double where it fits]
     #[arg(long, value_enum)]
     pub(crate) precision: Option<PrecisionName>,
+    /// How pairs are held: exact (n squared) or binned (grows with n) [default: auto, which is exact where it fits and
+    /// does not take long]
+    #[arg(long, value_enum, help_heading = "Many points")]
+    pub(crate) mode: Option<ModeName>,
+    /// Neighbour ranks with a weight of their own, in binned mode; grows by itself [default: 128, or 64 for more
+    /// than 50,000 points]
+    #[arg(long, value_name = "K", help_heading = "Many points")]
+    pub(crate) near: Option<usize>,
+    /// Far partners drawn for every point, in binned mode [default: as --near]
+    #[arg(long, value_name = "T", help_heading = "Many points")]
+    pub(crate) far: Option<usize>,
+    /// Bins that share the far ranks, in binned mode [default: 64]
+    #[arg(long, value_name = "B", help_heading = "Many points")]
+    pub(crate) bins: Option<usize>,
 }

@@ -9,8 +9,8 @@ pub(crate) use input::InputArgs;
 pub(crate) use learn::LearnArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use values::{
-    GraphKind, GraphKindName, InputKind, MethodName, MetricName, PrecisionName, PresetName, ProgressKind,
-    Prune, RegularizerName, Scale, SolverName, StartName,
+    GraphKind, GraphKindName, InputKind, MethodName, MetricName, ModeName, PrecisionName, PresetName,
+    ProgressKind, Prune, RegularizerName, Scale, SolverName, StartName,
 };
 
 use std::path::PathBuf;
@@ -285,8 +285,8 @@ pub(crate) struct PlanArgs {
     /// Number of points
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) points: usize,
-    /// Number of features
-    #[arg(long, value_name = "M", default_value_t = 0)]
+    /// Number of features; 0 for pairs, which only exact mode takes
+    #[arg(long, value_name = "M", default_value_t = 64)]
     pub(crate) features: usize,
     #[command(flatten)]
     pub(crate) learn: LearnArgs,

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use nearfar::graph::GraphKind as FactoredGraph;
 use nearfar::learn::{MethodKind, Regularizer};
 use nearfar::params::{Pruning, Starts};
-use nearfar::{Metric, Precision, Preset};
+use nearfar::{Metric, Mode, Precision, Preset};
 use serde::{Deserialize, Serialize};
 
 /// Words for a flag, each with the library's value.
@@ -102,6 +102,10 @@ words!(
 words!(
     /// Metrics.
     MetricName => Metric { Euclidean => Metric::Euclidean, Cosine => Metric::Cosine }
+);
+words!(
+    /// How pairs are held.
+    ModeName => Mode { Auto => Mode::Auto, Exact => Mode::Exact, Binned => Mode::Binned }
 );
 words!(
     /// Storage.

@@ -1,15 +1,15 @@
 //! Flags and the settings file become one set of settings, the library's parameters, and a file that runs again.
 
 use clap::{Args, Command};
-use nearfar::Params;
 use nearfar::learn::lsdg::{Alpha, Density};
 use nearfar::learn::{MethodKind, MethodParams, Reseed};
+use nearfar::{BinnedParams, Params};
 use toml::{Table, Value};
 
 use crate::exit::{Failure, Outcome};
 use crate::flags::{
-    ClusterArgs, GraphKindName, LearnArgs, MethodName, MetricName, PrecisionName, PresetName, Prune,
-    RegularizerName, StartName,
+    ClusterArgs, GraphKindName, LearnArgs, MethodName, MetricName, ModeName, PrecisionName, PresetName,
+    Prune, RegularizerName, StartName,
 };
 
 /// Keys that a preset decides.
@@ -144,6 +144,8 @@ pub(crate) fn params(learn: &LearnArgs) -> Outcome<Params> {
     params.threads = learn.threads;
     params.memory = learn.memory.as_ref().map(|size| size.bytes);
     params.precision = learn.precision.map_or(params.precision, PrecisionName::value);
+    params.mode = learn.mode.map_or(params.mode, ModeName::value);
+    params.binned = BinnedParams { near: learn.near, far: learn.far, bins: learn.bins };
     params.check()?;
     Ok(params)
 }
@@ -215,4 +217,5 @@ fn resolve_lsdg(learn: &mut LearnArgs, params: &Params) {
     learn.start = StartName::of(params.start);
     learn.prune = Prune::of(params.pruning);
     learn.precision = PrecisionName::of(params.precision);
+    learn.mode = ModeName::of(params.mode);
 }

@@ -50,6 +50,11 @@ pub(crate) struct Summary {
     iterations: Vec<usize>,
     agreement: f64,
     precision: nearfar::Precision,
+    mode: nearfar::Mode,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    binned: Option<nearfar::prepared::BinnedReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<nearfar::neighbors::SearchReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scores: Option<Scores>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,6 +117,9 @@ impl Summary {
             iterations: loops().map(|run| run.iterations).collect(),
             agreement: model.agreement,
             precision: model.precision,
+            mode: if model.binned.is_some() { nearfar::Mode::Binned } else { nearfar::Mode::Exact },
+            binned: model.binned,
+            search: model.search,
             scores: truth.and_then(|truth| nearfar::labels::score::score(&model.labels, &truth.codes).ok()),
             classes: truth.map(|truth| truth.names.len()),
             warnings: data.notes(),
@@ -162,6 +170,11 @@ impl Summary {
             line("settings", describe(&self.settings));
         }
         line("stages", self.stages());
+        if let Some(binned) = &self.binned {
+            line("mode", describe_binned(binned));
+        } else if let Some(search) = self.search.filter(|search| search.approximate) {
+            line("neighbours", found(&search));
+        }
         if self.members > 0 && !model.near_weights.is_empty() {
             let of = model.near_weights.len();
             line("trusted", format!("{} ranks as near, {} as far, of {of}", self.near_ranks, self.far_ranks));
@@ -246,6 +259,28 @@ fn sizes(sizes: &[usize]) -> String {
     let rest = sizes.len().saturating_sub(MOST);
     let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     shown.join(" ") + &rest
+}
+
+/// How the neighbours were found.
+fn found(search: &nearfar::neighbors::SearchReport) -> String {
+    if search.approximate {
+        format!("neighbours by cells, recall {:.3} on a sample", search.recall)
+    } else {
+        "neighbours exact".to_owned()
+    }
+}
+
+/// How a binned run saw the data.
+fn describe_binned(report: &nearfar::prepared::BinnedReport) -> String {
+    let shape = report.shape;
+    let found = found(&report.search);
+    let grown = report.grown_from.map_or_else(String::new, |from| {
+        format!("; near ranks grew from {from}, as the learnt weights reached their end")
+    });
+    format!(
+        "binned: {} near ranks, {} bins of far ones from {} partners a point; {found}{grown}",
+        shape.near, shape.bins, shape.far
+    )
 }
 
 fn describe(params: &Params) -> String {

@@ -9,10 +9,13 @@
 //! A cluster that loses all its points takes the point farthest from its centre among clusters of two or more,
 //! so that every cluster of the result has a member, even when there are fewer distinct points than clusters.
 //!
+//! Of more than 200,000 points a sample is clustered with all restarts, and Lloyd's iteration on all points begins at the best of them (`large.rs`).
+//!
 //! Sources: Arthur and Vassilvitskii, k-means++ (2007); Hamerly, Making k-means even faster (2010); scikit-learn's greedy variant, which tries
 //! 2 + ⌊ln k⌋ candidates per centre: with plain seeding, 20 restarts end far from the optimum when k is large.
 
 mod kernel;
+mod large;
 #[cfg(test)]
 mod tests;
 
@@ -138,6 +141,9 @@ impl KMeansParams {
         let n_clusters = self.n_clusters;
         if n_clusters > n {
             return Err(DataError::TooFewSamples { n_samples: n, n_clusters }.into());
+        }
+        if n > large::MANY {
+            return large::fit(self, points, n, d, seed, observer);
         }
         let tiles = Tiles::new(points, n, d);
         // Seeds are points: where all restarts together look at more pairs than there are, each is computed once.

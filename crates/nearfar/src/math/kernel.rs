@@ -207,3 +207,29 @@ pub(crate) fn distance2_lanes(a: &[f64], b: &[f64]) -> f64 {
     }
     total + sums[0]
 }
+
+/// ‖a − b‖² of single precision values, in double precision; the same sums in the same order as [`distance2_lanes`].
+#[inline(always)]
+pub(crate) fn distance2_of_singles(a: &[f32], b: &[f32]) -> f64 {
+    const LANES: usize = 8;
+    let mut sums = [0.0; LANES];
+    let (a_full, a_rest) = a.as_chunks::<LANES>();
+    let (b_full, b_rest) = b.as_chunks::<LANES>();
+    for (a, b) in a_full.iter().zip(b_full) {
+        for l in 0..LANES {
+            let d = f64::from(a[l]) - f64::from(b[l]);
+            sums[l] += d * d;
+        }
+    }
+    let mut total = 0.0;
+    for (a, b) in a_rest.iter().zip(b_rest) {
+        let d = f64::from(*a) - f64::from(*b);
+        total += d * d;
+    }
+    for width in [4, 2, 1] {
+        for l in 0..width {
+            sums[l] += sums[l + width];
+        }
+    }
+    total + sums[0]
+}

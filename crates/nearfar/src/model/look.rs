@@ -40,10 +40,10 @@ impl Model {
             Source::Pairs(_) if self.members.is_empty() => {}
             Source::Pairs(pairs) => with_slices!(&**pairs, slices => {
                 let mut graph = slices.new_graph();
-                slices.combine(&self.near_weights, &mut graph);
+                slices.combine(&slices.per_weight(&self.near_weights), &mut graph);
                 means.similarity = Some(blocks.of_graph(&graph));
                 if self.params.lsdg.dissimilarity {
-                    slices.combine(&self.far_weights, &mut graph);
+                    slices.combine(&slices.per_weight(&self.far_weights), &mut graph);
                     means.dissimilarity = Some(blocks.of_graph(&graph));
                 }
                 drop(graph);
@@ -63,7 +63,7 @@ impl Model {
                     left -= usize::from(take);
                     if take { *weight } else { 0.0 }
                 }).collect();
-                slices.edges(&first)
+                slices.edges(&slices.per_weight(&first))
             }),
             Source::Graph(_) | Source::Nothing => self.similarity(),
         }

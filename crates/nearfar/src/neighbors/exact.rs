@@ -5,8 +5,6 @@
 //! exact in f64 (pixels, counts) need none of that, and where they stay exact in f32 their products take half the time. All values are first scaled by a power of two, which changes no digit, so
 //! that neither 1e300 nor 1e-300 overflows or vanishes when squared.
 
-use std::borrow::Cow;
-
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -14,9 +12,11 @@ use rayon::prelude::*;
 use super::order::{Doubt, RowOrder, RowScale};
 use super::{Metric, Neighborhoods, sigma_warnings};
 use crate::error::{DataError, Result};
-use crate::math::kernel::{Entry, distance2_lanes, norm2, norm2_of_singles, normalize, vectorized};
+use crate::math::kernel::{
+    Entry, distance2_lanes, distance2_of_singles, norm2, norm2_of_singles, normalize, vectorized,
+};
 use crate::observe::{Event, Observer, Stage, go_on};
-use crate::samples::Samples;
+use crate::samples::{Samples, Values};
 
 /// Rows ranked together: a multiple of what the product kernels take at a time.
 const BLOCK: usize = 96;
@@ -89,6 +89,7 @@ fn mirror<E: Entry>(values: &mut [E], n: usize) {
 }
 
 /// How squared distances are computed.
+#[derive(Clone, Debug)]
 enum Way {
     /// From differences, feature by feature; `by_feature` is m × n.
     Differences { by_feature: Vec<f64> },
@@ -98,6 +99,8 @@ enum Way {
     SmallIntegers { shifted: Vec<f32>, run: usize },
     /// By products of centred values; close calls again from differences.
     Products { centred: Vec<f64> },
+    /// Pair by pair, by those who search by other means; `singles` has the rows where single precision holds them.
+    Pairs { singles: Vec<f32> },
 }
 
 /// Working memory of one block, kept from one to the next.
@@ -107,7 +110,8 @@ struct Scratch {
     products: Vec<f32>,
 }
 
-pub(super) struct Points {
+#[derive(Clone, Debug)]
+pub(crate) struct Points {
     n: usize,
     m: usize,
     /// n × m row-major, scaled; empty where the way has them in its own form.
@@ -153,11 +157,77 @@ impl Points {
         Ok(Self { n, m, rows, norms2, way, unit })
     }
 
+    /// The points for a search that needs single distances only: in single precision where that is what the caller has.
+    pub(crate) fn rows_only(samples: &Samples<'_>, metric: Metric) -> Result<Self> {
+        let (n, m) = (samples.n_samples(), samples.n_features());
+        if n == 0 || m == 0 {
+            samples.check()?;
+        }
+        let mut range = Range::of(n, m, |i, row| samples.copy_row(i, row));
+        if !range.finite {
+            samples.check()?; // names the place
+        }
+        // Dividing by a power of two moves the exponent alone, unless it leaves the range of f32.
+        let modest = (1e-10..1e10).contains(&range.largest());
+        if metric == Metric::Euclidean && modest && matches!(samples.values(), Values::F32(_)) {
+            let mut singles = vec![0.0_f32; n * m];
+            singles.par_chunks_mut(m).enumerate().for_each_init(
+                || vec![0.0; m],
+                |row, (i, single)| {
+                    samples.copy_row(i, row);
+                    single.iter_mut().zip(row).for_each(|(s, x)| *s = *x as f32);
+                },
+            );
+            let way = Way::Pairs { singles };
+            return Ok(Self { n, m, rows: Vec::new(), norms2: Vec::new(), way, unit: 1.0 });
+        }
+        let mut rows = vec![0.0; n * m];
+        rows.par_chunks_mut(m).enumerate().for_each(|(i, row)| samples.copy_row(i, row));
+        if metric == Metric::Cosine {
+            to_directions(&mut rows, m)?;
+            range = Range::of(n, m, |i, row| row.copy_from_slice(&rows[i * m..(i + 1) * m]));
+        }
+        let unit = if range.exact(m) { 1.0 } else { power_of_two_above(range.largest()) };
+        if unit != 1.0 {
+            rows.par_chunks_mut(m).for_each(|row| row.iter_mut().for_each(|x| *x /= unit));
+        }
+        let way = Way::Pairs { singles: Vec::new() };
+        Ok(Self { n, m, rows, norms2: Vec::new(), way, unit })
+    }
+
+    /// Numbers of points and features.
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        (self.n, self.m)
+    }
+
+    /// Point i, scaled (or shifted, which changes no distance).
+    pub(crate) fn copy_row(&self, i: usize, out: &mut [f64]) {
+        let at = i * self.m..(i + 1) * self.m;
+        match &self.way {
+            Way::SmallIntegers { shifted: rows, .. } | Way::Pairs { singles: rows } if !rows.is_empty() => {
+                out.iter_mut().zip(&rows[at]).for_each(|(out, x)| *out = f64::from(*x));
+            }
+            _ => out.copy_from_slice(&self.rows[at]),
+        }
+    }
+
+    /// The mean point.
+    pub(crate) fn mean(&self) -> Vec<f64> {
+        let mut mean = vec![0.0; self.m];
+        let mut row = mean.clone();
+        for i in 0..self.n {
+            self.copy_row(i, &mut row);
+            mean.iter_mut().zip(&row).for_each(|(mean, x)| *mean += x);
+        }
+        mean.iter_mut().for_each(|mean| *mean /= self.n as f64);
+        mean
+    }
+
     pub(super) fn row(&self, i: usize) -> &[f64] {
         &self.rows[i * self.m..(i + 1) * self.m]
     }
 
-    pub(super) fn distance2(&self, i: usize, j: usize) -> f64 {
+    pub(crate) fn distance2(&self, i: usize, j: usize) -> f64 {
         let m = self.m;
         vectorized(
             #[inline(always)]
@@ -166,23 +236,17 @@ impl Points {
                     let (a, b) = (&shifted[i * m..(i + 1) * m], &shifted[j * m..(j + 1) * m]);
                     a.iter().zip(b).map(|(a, b)| f64::from(a - b) * f64::from(a - b)).sum()
                 }
+                Way::Pairs { singles } if !singles.is_empty() => {
+                    distance2_of_singles(&singles[i * m..(i + 1) * m], &singles[j * m..(j + 1) * m])
+                }
                 _ => distance2_lanes(self.row(i), self.row(j)),
             },
         )
     }
 
     /// What the values were divided by.
-    pub(super) fn unit(&self) -> f64 {
+    pub(crate) fn unit(&self) -> f64 {
         self.unit
-    }
-
-    /// Rows, features and all rows, scaled (or shifted, which changes no distance).
-    pub(super) fn parts(&self) -> (usize, usize, Cow<'_, [f64]>) {
-        let rows = match &self.way {
-            Way::SmallIntegers { shifted, .. } => shifted.iter().copied().map(f64::from).collect(),
-            _ => Cow::Borrowed(&self.rows[..]),
-        };
-        (self.n, self.m, rows)
     }
 
     /// How near two stored values must be for their order to be in doubt; `None` when they are exact.
@@ -219,6 +283,11 @@ impl Points {
                 self.squared_by_singles((shifted, *run), first, squared, products);
             }
             Way::Products { centred } => self.squared_by_products(centred, first, squared),
+            Way::Pairs { .. } => {
+                for (at, squared) in squared.iter_mut().enumerate() {
+                    *squared = self.distance2(first + at / width, first + at % width);
+                }
+            }
         }
         for (a, squared) in squared.chunks_exact(width).enumerate() {
             for (value, squared) in values[a * n + first..(a + 1) * n].iter_mut().zip(squared) {
@@ -470,7 +539,7 @@ pub(crate) fn power_of_two_above(x: f64) -> f64 {
 }
 
 /// The rows less the mean row.
-pub(super) fn centre(rows: &[f64], n: usize, m: usize) -> Vec<f64> {
+fn centre(rows: &[f64], n: usize, m: usize) -> Vec<f64> {
     let mut mean = vec![0.0; m];
     vectorized(
         #[inline(always)]

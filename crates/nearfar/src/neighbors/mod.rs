@@ -10,8 +10,10 @@ pub(crate) mod exact;
 pub mod nearest;
 mod order;
 pub(crate) mod precomputed;
+pub(crate) mod search;
 
 pub use precomputed::NeighborLists;
+pub use search::SearchReport;
 
 use crate::error::{ParamError, Result};
 use crate::math::kernel::Entry;
@@ -131,6 +133,11 @@ pub enum Warning {
         /// β in force.
         used: f64,
     },
+    /// The learnt weights reach the end of the near ranks, and more of them do not fit in memory.
+    NearEnd {
+        /// Near ranks in force.
+        near: usize,
+    },
     /// Double precision would not fit; single precision is used.
     Narrowed,
     /// The members of the consensus disagree.
@@ -188,6 +195,10 @@ impl std::fmt::Display for Warning {
                 f,
                 "with beta = {asked} the factor became zero, so beta = {used} is used; the data hardly separates near from far"
             ),
+            Self::NearEnd { near } => write!(
+                f,
+                "trusted ranks reach the end of the {near} near ones, and more do not fit in memory; allow more (--memory) or trust fewer (--neighbors)"
+            ),
             Self::Narrowed => write!(f, "double precision does not fit in memory; single precision is used"),
             Self::Unsettled { agreement } => write!(
                 f,
@@ -215,6 +226,15 @@ pub fn rank<E: Entry>(input: &Input<'_>, seed: u64, observer: &dyn Observer) -> 
 pub(crate) fn check_count(n_samples: usize) -> Result<(), ParamError> {
     let allowed = format!("at most {MAX_EXACT_SAMPLES} in exact mode");
     ParamError::unless(n_samples <= MAX_EXACT_SAMPLES, "n_samples", n_samples, allowed)
+}
+
+/// Binned mode numbers points in 32 bits.
+pub const MAX_BINNED_SAMPLES: usize = 1 << 31;
+
+/// Binned mode has a largest n as well.
+pub(crate) fn check_binned_count(n_samples: usize) -> Result<(), ParamError> {
+    let allowed = format!("at most {MAX_BINNED_SAMPLES}");
+    ParamError::unless(n_samples <= MAX_BINNED_SAMPLES, "n_samples", n_samples, allowed)
 }
 
 /// Ranks of all pairs, with what the affinities are made of.

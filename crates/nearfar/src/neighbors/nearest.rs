@@ -1,23 +1,16 @@
 //! The K nearest of every point and nothing else: memory grows with n K, not with n².
 //!
-//! Products find the candidates, differences decide among them, so that order and distances are those of the full
-//! ranking.
+//! Products find the candidates, differences decide among them (`search.rs`), so that order and distances are those of the full
+//! ranking; above a size the search is approximate and measures its recall.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::exact::{Points, centre};
+use super::exact::Points;
 use super::precomputed::{Pairwise, check_lists};
+use super::search::{Lists, SearchReport, Way, search};
 use super::{Input, SIGMA_NEIGHBOR, Warning, sigma_warnings};
 use crate::error::Result;
-use crate::math::kernel::{norm2, vectorized};
-use crate::observe::{Event, Observer, Stage, go_on};
-
-/// Rows searched together.
-const BLOCK: usize = 64;
-/// A product is good to this share of the terms it is the difference of.
-const ROUNDING: f64 = 1e-11;
+use crate::observe::{Observer, Stage, go_on};
 
 /// For every point its nearest others, nearest first.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,10 +27,19 @@ pub struct Nearest {
     pub sigma: Option<Vec<f64>>,
     /// What a person should know about the data.
     pub warnings: Vec<Warning>,
+    /// How they were found.
+    pub search: SearchReport,
 }
 
 /// One row's answer: neighbours with squared distances (or −ln κ).
 type Row = Vec<(f64, u32)>;
+
+/// Rows of one length, one after the other.
+fn flat(rows: &[Row]) -> Lists {
+    let k = rows.iter().map(Vec::len).min().unwrap_or(0);
+    let entries = || rows.iter().flat_map(|row| &row[..k]);
+    Lists { k, indices: entries().map(|e| e.1).collect(), values: entries().map(|e| e.0).collect() }
+}
 
 /// The `k` nearest of every point (all others where there are fewer).
 ///
@@ -50,10 +52,10 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
     match input {
         Input::Samples(samples, metric) => {
             samples.check()?;
-            let points = Points::prepare(samples, *metric)?;
-            let rows = of_points(&points, wanted, observer)?;
+            let points = Points::rows_only(samples, *metric)?;
+            let (lists, search) = search(&points, wanted, Way::Auto, observer)?;
             let far = |i: usize| nearest_apart(&points, n, i);
-            Ok(tuned(n, k, &rows, points.unit(), &far))
+            Ok(Nearest { search, ..tuned(n, k, &lists, points.unit(), &far) })
         }
         Input::Distances(x) => {
             let pairs = Pairwise::distances(x)?;
@@ -63,7 +65,7 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
                 pairs.row(i, &mut all);
                 all.into_iter().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min)
             };
-            Ok(tuned(n, k, &rows, pairs.unit, &far))
+            Ok(tuned(n, k, &flat(&rows), pairs.unit, &far))
         }
         Input::Affinities(x) => {
             let pairs = Pairwise::affinities(x)?;
@@ -82,67 +84,18 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
                     .filter(|v| *v > 0.0)
                     .fold(f64::INFINITY, f64::min)
             };
-            Ok(tuned(n, k.min(listed), &rows, unit, &far))
+            Ok(tuned(n, k.min(listed), &flat(&rows), unit, &far))
         }
     }
 }
 
 /// The smallest positive squared distance of point i; infinite when there is none.
-fn nearest_apart(points: &Points, n: usize, i: usize) -> f64 {
+pub(crate) fn nearest_apart(points: &Points, n: usize, i: usize) -> f64 {
     (0..n)
         .filter(|j| *j != i)
         .map(|j| points.distance2(i, j))
         .filter(|v| *v > 0.0)
         .fold(f64::INFINITY, f64::min)
-}
-
-fn of_points(points: &Points, k: usize, observer: &dyn Observer) -> Result<Vec<Row>> {
-    let (n, m, rows) = points.parts();
-    let centred = centre(&rows, n, m);
-    let norms2: Vec<f64> = centred.par_chunks(m).map(norm2).collect();
-    let blocks: Vec<usize> = (0..n).step_by(BLOCK).collect();
-    let rows: Result<Vec<Vec<Row>>> = blocks
-        .into_par_iter()
-        .map(|first| {
-            go_on(observer, Stage::Neighbors)?;
-            let height = BLOCK.min(n - first);
-            let mut values = vec![0.0; height * n];
-            let out = MatMut::from_row_major_slice_mut(&mut values, height, n);
-            let all = MatRef::from_row_major_slice(&centred, n, m);
-            let ours = MatRef::from_row_major_slice(&centred[first * m..(first + height) * m], height, m);
-            matmul(out, Accum::Replace, ours, all.transpose(), -2.0, Par::Seq);
-            let rows = values
-                .chunks_exact_mut(n)
-                .enumerate()
-                .map(|(a, values)| {
-                    let i = first + a;
-                    let own = norms2[i];
-                    vectorized(
-                        #[inline(always)]
-                        || values.iter_mut().zip(&norms2).for_each(|(value, norm)| *value += own + norm),
-                    );
-                    values[i] = f64::INFINITY;
-                    candidates(
-                        values,
-                        k,
-                        |value, j| value + ROUNDING * (own + norms2[j]),
-                        |value, j| value - ROUNDING * (own + norms2[j]),
-                    )
-                    .into_iter()
-                    .map(|j| (points.distance2(i, j as usize), j))
-                    .collect()
-                })
-                .map(|row| sorted(row, k))
-                .collect();
-            observer.notice(&Event::Progress {
-                stage: Stage::Neighbors,
-                done: height as u64,
-                total: n as u64,
-            });
-            Ok(rows)
-        })
-        .collect();
-    Ok(rows?.into_iter().flatten().collect())
 }
 
 fn of_rows(
@@ -189,34 +142,46 @@ fn sorted(mut row: Row, k: usize) -> Row {
     row
 }
 
-/// Self-tuned affinities from squared distances. `apart` finds the smallest positive one where the σ neighbour is a copy.
-fn tuned(n: usize, k: usize, rows: &[Row], unit: f64, apart: &(dyn Fn(usize) -> f64 + Sync)) -> Nearest {
-    let scales: Vec<(f64, bool)> = rows
-        .par_iter()
-        .enumerate()
-        .map(|(i, row)| {
-            let value = row.get(SIGMA_NEIGHBOR - 1).or(row.last()).map_or(0.0, |(v, _)| *v);
-            if value > 0.0 || row.is_empty() {
-                return (value.sqrt(), false);
-            }
-            let value = apart(i);
-            (if value.is_finite() { value.sqrt() } else { 0.0 }, true)
-        })
-        .collect();
-    let mut sigma: Vec<f64> = scales.iter().map(|(s, _)| *s).collect();
-    let replaced: Vec<bool> = scales.iter().map(|(_, r)| *r).collect();
+/// Local scales in the units of the lists, and what is to be said about them. `apart` finds the smallest positive value of a point whose list holds
+/// nothing but copies of it.
+pub(crate) fn scales(
+    lists: &Lists,
+    n: usize,
+    apart: &(dyn Fn(usize) -> f64 + Sync),
+) -> (Vec<f64>, Vec<Warning>) {
+    let of = |i: usize| {
+        if lists.k == 0 {
+            return (0.0, false);
+        }
+        let (_, values) = lists.row(i);
+        let value = values[(SIGMA_NEIGHBOR - 1).min(lists.k - 1)];
+        if value > 0.0 {
+            return (value.sqrt(), false);
+        }
+        let value = values.iter().copied().find(|v| *v > 0.0).unwrap_or_else(|| apart(i));
+        (if value.is_finite() { value.sqrt() } else { 0.0 }, true)
+    };
+    let (mut sigma, replaced): (Vec<f64>, Vec<bool>) = (0..n).into_par_iter().map(of).unzip();
     let warnings = sigma_warnings(n, &mut sigma, &replaced);
-    let k = rows.iter().map(Vec::len).min().unwrap_or(0).min(k);
+    (sigma, warnings)
+}
+
+/// Self-tuned affinities from squared distances.
+fn tuned(n: usize, k: usize, lists: &Lists, unit: f64, apart: &(dyn Fn(usize) -> f64 + Sync)) -> Nearest {
+    let (sigma, warnings) = scales(lists, n, apart);
+    let k = lists.k.min(k);
     let mut indices = Vec::with_capacity(n * k);
     let mut affinities = Vec::with_capacity(n * k);
-    for (i, row) in rows.iter().enumerate() {
-        for (value, j) in &row[..k] {
+    for i in 0..if k > 0 { n } else { 0 } {
+        let (others, values) = lists.row(i);
+        for (j, value) in others[..k].iter().zip(values) {
             indices.push(*j);
             affinities.push((-value / (sigma[i] * sigma[*j as usize])).exp());
         }
     }
     let sigma = sigma.iter().map(|s| s * unit).collect();
-    Nearest { n_samples: n, n_neighbors: k, indices, affinities, sigma: Some(sigma), warnings }
+    let search = SearchReport::EXACT;
+    Nearest { n_samples: n, n_neighbors: k, indices, affinities, sigma: Some(sigma), warnings, search }
 }
 
 /// Affinities as they were given, up to a common factor.
@@ -225,5 +190,13 @@ fn given(n: usize, k: usize, rows: &[Row]) -> Nearest {
     let indices = rows.iter().flat_map(|row| row[..k].iter().map(|(_, j)| *j)).collect();
     let affinities = rows.iter().flat_map(|row| row[..k].iter().map(|(v, _)| (-v).exp())).collect();
     let warnings = if n <= SIGMA_NEIGHBOR { vec![Warning::FewSamples { n_samples: n }] } else { Vec::new() };
-    Nearest { n_samples: n, n_neighbors: k, indices, affinities, sigma: None, warnings }
+    Nearest {
+        n_samples: n,
+        n_neighbors: k,
+        indices,
+        affinities,
+        sigma: None,
+        warnings,
+        search: SearchReport::EXACT,
+    }
 }

@@ -71,6 +71,23 @@ impl<E: Entry> FullSlices<E> {
         self.normalized[i * self.n + j].wide()
     }
 
+    /// Points among the first `ranks` of point i, itself included.
+    pub(crate) fn linked(&self, i: usize, ranks: usize) -> Vec<usize> {
+        (0..self.n).filter(|j| self.rank(i, *j) < ranks).collect()
+    }
+
+    /// Share of pairs at each rank for which `same` holds.
+    pub(crate) fn share_of(&self, same: &dyn Fn(usize, usize) -> bool) -> Vec<f64> {
+        let mut right = vec![0.0; self.n];
+        for i in 0..self.n {
+            for j in 0..self.n {
+                right[self.rank(i, j)] += if same(i, j) { 1.0 } else { 0.0 };
+            }
+        }
+        right.iter_mut().for_each(|x| *x /= self.n as f64);
+        right
+    }
+
     /// `out[a, b]` ← weights[rank] · normalized over rows × columns, with the given row stride.
     #[inline(always)]
     fn weigh_block(

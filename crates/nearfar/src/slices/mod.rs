@@ -5,9 +5,11 @@
 //! the agreement $c_k = \langle A^{(k)}, VV^\top \rangle$. A method sees the data through [`Slices`] and
 //! [`Graph`] alone: exact, binned and distributed data are implementations of these two.
 
+pub mod binned;
 pub(crate) mod full;
 pub(crate) mod tiles;
 
+pub use binned::{BinnedGraph, BinnedShape, BinnedSlices};
 pub use full::FullSlices;
 pub use tiles::SymmetricTiles;
 
@@ -37,8 +39,23 @@ pub trait Slices: Sync {
     /// `z` ← z + share · Z(S(w), D(p), V). (eq:aug_affinity)
     fn augment(&self, near: &[f64], far: &[f64], factor: &Factor, share: f64, z: &mut Self::Graph);
 
-    /// Entries of sym(Σ_k weights_k A⁽ᵏ⁾) that are not 0.
+    /// Entries of sym(Σ_k weights_k A⁽ᵏ⁾) that are known and not 0.
     fn edges(&self, weights: &[f64]) -> SparseRows;
+
+    /// These weights, one for each of the n ranks.
+    fn per_rank(&self, weights: &[f64]) -> Vec<f64> {
+        weights.to_vec()
+    }
+
+    /// The other way: weights of n ranks, added up where ranks share one.
+    fn per_weight(&self, ranks: &[f64]) -> Vec<f64> {
+        ranks.to_vec()
+    }
+
+    /// The last rank that has a weight of its own, where others share one.
+    fn near_end(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A symmetric graph on the samples.

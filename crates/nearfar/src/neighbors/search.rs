@@ -1,0 +1,607 @@
+//! The K nearest of every point among many: blocked products in single precision find candidates, differences decide.
+//!
+//! A product in f32 is off by at most `slack` of the lengths it is made of, so whoever may be among the K nearest is kept
+//! and measured again from differences: the lists are those of the full ranking, ties included. Memory is the points once more in f32 and the lists.
+//!
+//! Above [`EXACT_WORK`] the points are sorted into cells (k-means of a sample) and every cell is searched in the cells nearest to it only. How
+//! many these must be is read off a sample of points whose exact neighbours are known, so that the recall asked for is reached on any data;
+//! where that takes most of the cells the search is exact after all. Everything depends on the points alone: same lists for any seed and any number of threads.
+
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::exact::Points;
+use crate::error::Result;
+use crate::math::kernel::vectorized;
+use crate::math::rng::Stream;
+use crate::observe::{Event, Observer, Stage, go_on};
+
+/// Points that ask together, and points that they are compared with at a time.
+const QUERIES: usize = 128;
+const COLUMNS: usize = 1024;
+/// Up to this many products (n² times features, and some for choosing) every point is compared with every other.
+pub(crate) const EXACT_WORK: f64 = 5e12;
+/// Choosing the nearest costs as much as this many features.
+const CHOOSING: f64 = 64.0;
+/// Recall that the number of cells is chosen for; the sample it is read off is small.
+const TARGET_RECALL: f64 = 0.99;
+/// Points whose exact neighbours are looked up, once to choose the number of cells and once to measure the recall.
+const SAMPLE: usize = 256;
+/// Groups searched before their lists are put in place, so that lists in two orders never stand side by side for all points.
+const TOGETHER: usize = 64;
+/// Rounds of k-means for the cells, and points per cell that take part.
+const ROUNDS: usize = 6;
+const PER_CELL: usize = 64;
+/// A list of candidates longer than this, in K, is settled by differences at once: where many points are as far, or one lies so far out that
+/// products cannot tell the others apart.
+const CROWD: usize = 8;
+/// Seed of the cells: the neighbours of a point do not depend on the seed of a run.
+const SEED: u64 = 0x6e65_6172;
+
+/// For every point its nearest others, nearest first, with squared distances (or −ln κ).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Lists {
+    /// Neighbours per point.
+    pub(crate) k: usize,
+    /// n × k.
+    pub(crate) indices: Vec<u32>,
+    /// n × k, ascending in every row.
+    pub(crate) values: Vec<f64>,
+}
+
+impl Lists {
+    /// Neighbours of point i with their values.
+    pub(crate) fn row(&self, i: usize) -> (&[u32], &[f64]) {
+        let at = i * self.k..(i + 1) * self.k;
+        (&self.indices[at.clone()], &self.values[at])
+    }
+}
+
+/// How the neighbours were found.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct SearchReport {
+    /// Whether only some of the pairs were looked at.
+    pub approximate: bool,
+    /// Share of true neighbours found, measured on a sample; 1 where the search is exact.
+    pub recall: f64,
+}
+
+impl SearchReport {
+    pub(crate) const EXACT: Self = Self { approximate: false, recall: 1.0 };
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Exact up to [`EXACT_WORK`].
+    #[default]
+    Auto,
+    /// Every pair.
+    #[cfg_attr(not(test), allow(dead_code))]
+    Exact,
+    /// By cells.
+    #[cfg_attr(not(test), allow(dead_code))]
+    Cells,
+}
+
+/// The `k` nearest others of every point (all of them where there are fewer).
+pub(crate) fn search(
+    points: &Points,
+    k: usize,
+    way: Way,
+    observer: &dyn Observer,
+) -> Result<(Lists, SearchReport)> {
+    let (n, m) = points.shape();
+    let k = k.min(n.saturating_sub(1));
+    if k == 0 {
+        return Ok((Lists { k, ..Lists::default() }, SearchReport::EXACT));
+    }
+    let work = (n as f64).powi(2) * (m as f64 + CHOOSING);
+    if way == Way::Exact || (way == Way::Auto && work <= EXACT_WORK) || n < 4 * SAMPLE {
+        let singles = Singles::new(points, (0..n as u32).collect());
+        return Ok((singles.all(points, k, observer)?, SearchReport::EXACT));
+    }
+    by_cells(points, k, observer)
+}
+
+fn by_cells(points: &Points, k: usize, observer: &dyn Observer) -> Result<(Lists, SearchReport)> {
+    let (n, _) = points.shape();
+    let singles = Singles::new(points, (0..n as u32).collect());
+    let cells = Cells::new(&singles, observer)?;
+    let order = cells.order.clone();
+    drop(singles);
+    let singles = Singles::new(points, order);
+    let spread = |first: usize| (0..SAMPLE).map(move |s| (s * n / SAMPLE + first) % n);
+    let chosen: Vec<usize> = spread(0).collect();
+    let truth = singles.exact_of(points, &chosen, k, observer)?;
+    let probes = cells.probes_for(&chosen, &truth);
+    if cells.mean_share(probes) > 0.5 {
+        return Ok((singles.all(points, k, observer)?, SearchReport::EXACT));
+    }
+    let found = singles.in_cells(points, k, &cells, probes, observer)?;
+    // Measured on other points than those the number of cells was chosen by.
+    let asked: Vec<usize> = spread(n / (2 * SAMPLE)).collect();
+    let truth = singles.exact_of(points, &asked, k, observer)?;
+    let mut hits = 0_usize;
+    for (i, truth) in asked.iter().zip(truth.chunks_exact(k)) {
+        let own = found.row(*i).0;
+        hits += truth.iter().filter(|j| own.contains(j)).count();
+    }
+    let recall = hits as f64 / (SAMPLE * k) as f64;
+    Ok((found, SearchReport { approximate: true, recall }))
+}
+
+/// The points in single precision, centred, in some order.
+struct Singles {
+    m: usize,
+    /// Place → point.
+    order: Vec<u32>,
+    /// n × m.
+    values: Vec<f32>,
+    /// ‖x‖² less what rounding may add, and twice that: what a value may be too small by.
+    low: Vec<f32>,
+    doubt: Vec<f32>,
+    /// Share of the lengths that a product may be off by.
+    slack: f64,
+    /// All places.
+    everything: Range<usize>,
+}
+
+/// The nearest so far of one point.
+#[derive(Default)]
+struct Best {
+    /// Candidates: least possible value, without the asking point's own length, and place.
+    list: Vec<(f32, u32)>,
+    /// Whoever is above it is not among the nearest.
+    limit: f32,
+    /// The nearest of those who were measured already, where lists became too long; at most k.
+    settled: Vec<(f64, u32)>,
+    crowded: bool,
+}
+
+impl Singles {
+    fn new(points: &Points, order: Vec<u32>) -> Self {
+        let (n, m) = points.shape();
+        let mean = points.mean();
+        let mut values = vec![0.0_f32; n * m];
+        let mut lengths = vec![0.0; n];
+        values.par_chunks_mut(m).zip(&mut lengths).zip(&order).for_each_init(
+            || vec![0.0; m],
+            |row, ((values, length), i)| {
+                points.copy_row(*i as usize, row);
+                for ((value, x), mean) in values.iter_mut().zip(row.iter()).zip(&mean) {
+                    *value = (x - mean) as f32;
+                    *length += f64::from(*value) * f64::from(*value);
+                }
+            },
+        );
+        // Rounding of the values themselves, of every product and of every addition, and room for what vanishes.
+        let slack = (m as f64 + 16.0) * f64::from(f32::EPSILON);
+        let tiny = 1e-36 * m as f64;
+        let low = lengths.iter().map(|l| (l * (1.0 - slack) - tiny) as f32).collect();
+        let doubt = lengths.iter().map(|l| (2.0 * (l * slack + tiny)) as f32).collect();
+        Self { m, order, values, low, doubt, slack, everything: 0..n }
+    }
+
+    fn n(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Every point against all.
+    fn all(&self, points: &Points, k: usize, observer: &dyn Observer) -> Result<Lists> {
+        let n = self.n();
+        let groups: Vec<Range<usize>> =
+            (0..n).step_by(QUERIES).map(|first| first..(first + QUERIES).min(n)).collect();
+        self.gather(points, k, &groups, &|_| std::slice::from_ref(&self.everything), observer)
+    }
+
+    /// Every cell against the cells nearest to it.
+    fn in_cells(
+        &self,
+        points: &Points,
+        k: usize,
+        cells: &Cells,
+        probes: usize,
+        observer: &dyn Observer,
+    ) -> Result<Lists> {
+        let mut groups = Vec::new();
+        let mut cell_of = Vec::new();
+        let ranges: Vec<Vec<Range<usize>>> = (0..cells.n())
+            .map(|cell| {
+                // Enough cells for K others even where they are small.
+                let mut seen = 0;
+                let near = cells.near(cell).iter().enumerate();
+                near.take_while(|(at, other)| {
+                    let more = *at < probes || seen <= 2 * k;
+                    seen += cells.range(**other as usize).len();
+                    more
+                })
+                .map(|(_, other)| cells.range(*other as usize))
+                .collect()
+            })
+            .collect();
+        for cell in 0..cells.n() {
+            let range = cells.range(cell);
+            for first in range.clone().step_by(QUERIES) {
+                groups.push(first..(first + QUERIES).min(range.end));
+                cell_of.push(cell);
+            }
+        }
+        self.gather(points, k, &groups, &|group| &ranges[cell_of[group]], observer)
+    }
+
+    /// Lists of all points, group by group of places.
+    fn gather<'a>(
+        &self,
+        points: &Points,
+        k: usize,
+        groups: &[Range<usize>],
+        columns: &(dyn Fn(usize) -> &'a [Range<usize>] + Sync),
+        observer: &dyn Observer,
+    ) -> Result<Lists> {
+        let n = self.n();
+        let mut lists = Lists { k, indices: vec![0; n * k], values: vec![0.0; n * k] };
+        for (chunk, batch) in groups.chunks(TOGETHER).enumerate() {
+            let found: Result<Vec<Vec<(f64, u32)>>> = batch
+                .par_iter()
+                .enumerate()
+                .map(|(at, group)| {
+                    go_on(observer, Stage::Neighbors)?;
+                    let queries = &self.values[group.start * self.m..group.end * self.m];
+                    let asking: Vec<u32> = self.order[group.clone()].to_vec();
+                    let found = self.ask(points, queries, &asking, k, columns(chunk * TOGETHER + at));
+                    let (done, total) = (group.len() as u64, n as u64);
+                    observer.notice(&Event::Progress { stage: Stage::Neighbors, done, total });
+                    Ok(found)
+                })
+                .collect();
+            for (group, found) in batch.iter().zip(found?) {
+                for (place, row) in group.clone().zip(found.chunks_exact(k)) {
+                    let at = self.order[place] as usize * k;
+                    for (to, (value, j)) in row.iter().enumerate() {
+                        (lists.values[at + to], lists.indices[at + to]) = (*value, *j);
+                    }
+                }
+            }
+        }
+        Ok(lists)
+    }
+
+    /// Exact neighbours of a few points, whoever they are: n' × k.
+    fn exact_of(
+        &self,
+        points: &Points,
+        asking: &[usize],
+        k: usize,
+        observer: &dyn Observer,
+    ) -> Result<Vec<u32>> {
+        let mut place = vec![0_u32; self.n()];
+        self.order.iter().enumerate().for_each(|(at, i)| place[*i as usize] = at as u32);
+        let found: Result<Vec<Vec<u32>>> = asking
+            .par_chunks(QUERIES / 4)
+            .map(|asking| {
+                go_on(observer, Stage::Neighbors)?;
+                let queries: Vec<f32> = asking
+                    .iter()
+                    .flat_map(|i| &self.values[place[*i] as usize * self.m..][..self.m])
+                    .copied()
+                    .collect();
+                let asking: Vec<u32> = asking.iter().map(|i| *i as u32).collect();
+                let found = self.ask(points, &queries, &asking, k, std::slice::from_ref(&self.everything));
+                Ok(found.into_iter().map(|(_, j)| j).collect())
+            })
+            .collect();
+        Ok(found?.concat())
+    }
+
+    /// The k nearest of these points among the columns: values and points, ascending, one row after the other.
+    fn ask(
+        &self,
+        points: &Points,
+        queries: &[f32],
+        asking: &[u32],
+        k: usize,
+        columns: &[Range<usize>],
+    ) -> Vec<(f64, u32)> {
+        let (m, height) = (self.m, asking.len());
+        let lengths: Vec<f64> = queries
+            .chunks_exact(m)
+            .map(|x| x.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>())
+            .collect();
+        let mut best: Vec<Best> =
+            (0..height).map(|_| Best { limit: f32::INFINITY, ..Best::default() }).collect();
+        let mut products = vec![0.0_f32; height * COLUMNS];
+        let ours = MatRef::from_row_major_slice(queries, height, m);
+        for range in columns {
+            for first in range.clone().step_by(COLUMNS) {
+                let width = COLUMNS.min(range.end - first);
+                let theirs =
+                    MatRef::from_row_major_slice(&self.values[first * m..(first + width) * m], width, m);
+                let products = &mut products[..height * width];
+                let out = MatMut::from_row_major_slice_mut(products, height, width);
+                matmul(out, Accum::Replace, ours, theirs.transpose(), -2.0, Par::Seq);
+                for (a, products) in products.chunks_exact(width).enumerate() {
+                    let doubt = (2.0 * lengths[a] * self.slack + 2e-36 * m as f64) as f32;
+                    let i = asking[a];
+                    vectorized(
+                        #[inline(always)]
+                        || {
+                            self.sift(&mut best[a], products, first, |best| {
+                                self.cut(points, i, best, k, doubt);
+                            });
+                        },
+                    );
+                }
+            }
+        }
+        let mut found = Vec::with_capacity(height * k);
+        for (best, i) in best.iter_mut().zip(asking) {
+            self.settle(points, *i, best, k);
+            found.append(&mut best.settled);
+        }
+        found
+    }
+
+    /// Measure the candidates and keep the k nearest.
+    fn settle(&self, points: &Points, i: u32, best: &mut Best, k: usize) {
+        let others = best.list.drain(..).map(|(_, place)| self.order[place as usize]).filter(|j| *j != i);
+        best.settled.extend(others.map(|j| (points.distance2(i as usize, j as usize), j)));
+        best.settled.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        best.settled.truncate(k);
+    }
+
+    /// Take up whoever of these columns may be among the nearest.
+    #[inline(always)]
+    fn sift(&self, best: &mut Best, products: &[f32], first: usize, cut: impl Fn(&mut Best)) {
+        const LANES: usize = 32;
+        let low = &self.low[first..first + products.len()];
+        for (chunk, (products, low)) in products.chunks(LANES).zip(low.chunks(LANES)).enumerate() {
+            let mut any = false;
+            for (p, l) in products.iter().zip(low) {
+                any |= p + l <= best.limit;
+            }
+            if !any {
+                continue;
+            }
+            for (at, (p, l)) in products.iter().zip(low).enumerate() {
+                if p + l <= best.limit {
+                    best.list.push((p + l, (first + chunk * LANES + at) as u32));
+                }
+            }
+            cut(best);
+        }
+    }
+
+    /// Where the list is long, lower the limit and drop who is above it.
+    fn cut(&self, points: &Points, i: u32, best: &mut Best, k: usize, doubt: f32) {
+        // One more than k: the point itself is among them.
+        let kept = k + 1;
+        if best.list.len() < 4 * kept {
+            return;
+        }
+        let most = |(value, place): &(f32, u32)| value + self.doubt[*place as usize];
+        let mut bounds: Vec<f32> = best.list.iter().map(most).collect();
+        let (_, bound, _) = bounds.select_nth_unstable_by(k, f32::total_cmp);
+        best.limit = best.limit.min(*bound + doubt);
+        let limit = best.limit;
+        best.list.retain(|(value, _)| *value <= limit);
+        best.crowded |= best.list.len() > CROWD * kept;
+        if best.crowded {
+            self.settle(points, i, best, k);
+        }
+    }
+}
+
+/// Points sorted into cells.
+struct Cells {
+    /// Place → point; the cells lie one after the other.
+    order: Vec<u32>,
+    /// Where each cell starts; one more at the end.
+    starts: Vec<usize>,
+    /// Cell of every point.
+    of: Vec<u32>,
+    /// For every cell all cells, nearest first.
+    near: Vec<u32>,
+}
+
+impl Cells {
+    fn new(singles: &Singles, observer: &dyn Observer) -> Result<Self> {
+        let (n, m) = (singles.n(), singles.m);
+        let n_cells = ((n as f64).sqrt() as usize).clamp(16, 4096);
+        let mut random = Stream::new(SEED, 0);
+        let mut chosen: Vec<usize> = (0..n).collect();
+        let taken = (PER_CELL * n_cells).min(n);
+        for at in 0..taken {
+            let other = at + random.below(n - at);
+            chosen.swap(at, other);
+        }
+        chosen.truncate(taken);
+        let sample: Vec<f32> =
+            chosen.iter().flat_map(|i| &singles.values[i * m..(i + 1) * m]).copied().collect();
+        let mut centers = sample[..n_cells * m].to_vec();
+        for _ in 0..ROUNDS {
+            go_on(observer, Stage::Neighbors)?;
+            let of = nearest_center(&sample, &centers, m);
+            move_centers(&mut centers, &sample, &of, m);
+        }
+        let of = nearest_center(&singles.values, &centers, m);
+        let mut starts = vec![0; n_cells + 1];
+        of.iter().for_each(|cell| starts[*cell as usize + 1] += 1);
+        for cell in 0..n_cells {
+            starts[cell + 1] += starts[cell];
+        }
+        let mut next = starts.clone();
+        let mut order = vec![0; n];
+        for (i, cell) in of.iter().enumerate() {
+            let place = &mut next[*cell as usize];
+            order[*place] = singles.order[i];
+            *place += 1;
+        }
+        let near = (0..n_cells).into_par_iter().flat_map_iter(|cell| nearest_cells(&centers, m, cell));
+        Ok(Self { order, starts, of, near: near.collect() })
+    }
+
+    fn n(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn range(&self, cell: usize) -> Range<usize> {
+        self.starts[cell]..self.starts[cell + 1]
+    }
+
+    fn near(&self, cell: usize) -> &[u32] {
+        let n = self.n();
+        &self.near[cell * n..(cell + 1) * n]
+    }
+
+    /// How many cells must be looked into so that enough of these points' neighbours (k each) are found.
+    fn probes_for(&self, asking: &[usize], truth: &[u32]) -> usize {
+        let k = truth.len() / asking.len();
+        let mut found_at = vec![0_usize; self.n()];
+        let mut position = vec![0_usize; self.n()];
+        for (i, truth) in asking.iter().zip(truth.chunks_exact(k)) {
+            let near = self.near(self.of[*i] as usize);
+            near.iter().enumerate().for_each(|(at, cell)| position[*cell as usize] = at);
+            truth.iter().for_each(|j| found_at[position[self.of[*j as usize] as usize]] += 1);
+        }
+        let wanted = TARGET_RECALL * truth.len() as f64;
+        let mut found = 0;
+        let enough = found_at.iter().position(|more| {
+            found += more;
+            found as f64 >= wanted
+        });
+        enough.map_or(self.n(), |at| at + 1)
+    }
+
+    /// Share of all pairs that this many cells make one look at.
+    fn mean_share(&self, probes: usize) -> f64 {
+        let n = self.order.len() as f64;
+        let looked = |cell: usize| {
+            let seen: usize =
+                self.near(cell)[..probes].iter().map(|other| self.range(*other as usize).len()).sum();
+            (seen * self.range(cell).len()) as f64
+        };
+        (0..self.n()).map(looked).sum::<f64>() / (n * n)
+    }
+}
+
+/// All cells, nearest first; the cell itself is the first.
+fn nearest_cells(centers: &[f32], m: usize, cell: usize) -> Vec<u32> {
+    let own = &centers[cell * m..(cell + 1) * m];
+    let distance = |other: &[f32]| own.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum::<f32>();
+    let mut all: Vec<(f32, u32)> =
+        centers.chunks_exact(m).enumerate().map(|(at, other)| (distance(other), at as u32)).collect();
+    all[cell].0 = -1.0;
+    all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    all.into_iter().map(|(_, cell)| cell).collect()
+}
+
+/// Number of the nearest centre of every row.
+fn nearest_center(rows: &[f32], centers: &[f32], m: usize) -> Vec<u32> {
+    let k = centers.len() / m;
+    let lengths: Vec<f32> = centers.chunks_exact(m).map(|c| c.iter().map(|x| x * x).sum()).collect();
+    let all = MatRef::from_row_major_slice(centers, k, m);
+    let parts: Vec<Vec<u32>> = rows
+        .par_chunks(QUERIES * m)
+        .map(|rows| {
+            let height = rows.len() / m;
+            let mut products = vec![0.0_f32; height * k];
+            let out = MatMut::from_row_major_slice_mut(&mut products, height, k);
+            let rows = MatRef::from_row_major_slice(rows, height, m);
+            matmul(out, Accum::Replace, rows, all.transpose(), -2.0, Par::Seq);
+            let nearest = |products: &[f32]| {
+                let mut best = (f32::INFINITY, 0);
+                for (at, (p, l)) in products.iter().zip(&lengths).enumerate() {
+                    if p + l < best.0 {
+                        best = (p + l, at as u32);
+                    }
+                }
+                best.1
+            };
+            products.chunks_exact(k).map(nearest).collect()
+        })
+        .collect();
+    parts.concat()
+}
+
+/// Every centre becomes the mean of its rows; one without rows stays.
+fn move_centers(centers: &mut [f32], rows: &[f32], of: &[u32], m: usize) {
+    let k = centers.len() / m;
+    let (mut sums, mut counts) = (vec![0.0_f64; k * m], vec![0.0; k]);
+    for (row, cell) in rows.chunks_exact(m).zip(of) {
+        let cell = *cell as usize;
+        counts[cell] += 1.0;
+        sums[cell * m..(cell + 1) * m].iter_mut().zip(row).for_each(|(sum, x)| *sum += f64::from(*x));
+    }
+    for (cell, center) in centers.chunks_exact_mut(m).enumerate().filter(|(cell, _)| counts[*cell] > 0.0) {
+        let sums = &sums[cell * m..(cell + 1) * m];
+        center.iter_mut().zip(sums).for_each(|(c, sum)| *c = (sum / counts[cell]) as f32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::mixture;
+    use crate::neighbors::Metric;
+    use crate::observe::Silent;
+    use crate::samples::Samples;
+
+    fn naive(points: &Points, n: usize, k: usize) -> Vec<u32> {
+        (0..n)
+            .flat_map(|i| {
+                let mut row: Vec<(f64, u32)> =
+                    (0..n).filter(|j| *j != i).map(|j| (points.distance2(i, j), j as u32)).collect();
+                row.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                row.into_iter().take(k).map(|(_, j)| j).collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn blocks_find_what_a_full_sort_finds() {
+        // Far from the origin; tied integers; duplicates; one far outlier; all equal.
+        type Shape = fn(f64, usize) -> f64;
+        let cases: [(usize, usize, Shape); 6] = [
+            (300, 30, |x, _| x + 1e3),
+            (260, 3, |x, _| (3.0 * x).round()),
+            (150, 40, |x, _| (8.0 * x).round()),
+            (200, 5, |x, i| if i < 5 { 1e12 } else { x }),
+            (140, 2, |_, _| 0.25),
+            (3, 2, |x, _| x),
+        ];
+        let mut random = Stream::new(4, 4);
+        for (n, m, shape) in cases {
+            let data: Vec<f64> = (0..n * m).map(|at| shape(random.normal(), at)).collect();
+            let samples = Samples::from_rows(&data, n, m).unwrap();
+            let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
+            for k in [1, 7, n - 1] {
+                let (found, report) = search(&points, k, Way::Auto, &Silent).unwrap();
+                assert_eq!(found.indices, naive(&points, n, k), "{n} x {m}, k = {k}");
+                assert_eq!(report, SearchReport::EXACT);
+            }
+        }
+    }
+
+    #[test]
+    fn cells_reach_the_recall_they_report() {
+        let n = 6000;
+        let data = mixture(n, 12, 9, 3.0, 2).unwrap();
+        let samples = Samples::from_rows(&data.data, n, 12).unwrap();
+        let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
+        let (found, report) = search(&points, 20, Way::Cells, &Silent).unwrap();
+        let (truth, _) = search(&points, 20, Way::Exact, &Silent).unwrap();
+        let hits = (0..n)
+            .map(|i| truth.row(i).0.iter().filter(|j| found.row(i).0.contains(j)).count())
+            .sum::<usize>();
+        let recall = hits as f64 / (n * 20) as f64;
+        assert!(report.approximate, "a mixture has cells that need no look");
+        assert!(recall >= 0.97 && (recall - report.recall).abs() < 0.02, "{recall} {report:?}");
+        let again = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let again = again.install(|| search(&points, 20, Way::Cells, &Silent).unwrap());
+        assert!(again == (found, report), "lists depend on the number of threads");
+    }
+}

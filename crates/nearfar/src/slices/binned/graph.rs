@@ -1,0 +1,302 @@
+//! A symmetric graph of many points: sparse, plus a low rank where it is Z.
+//!
+//! Z = Σ scale · VVᵀ + a sparse correction where S or D is not 0. Neither part is ever made dense: products cost time in the entries and in the nonzeros of V.
+
+use rayon::prelude::*;
+
+use super::ROWS;
+use crate::math::factor::Factor;
+use crate::math::kernel::Entry;
+use crate::slices::Graph;
+use crate::spectral::eigen::Operator;
+
+/// A block of rows of a sparse matrix, columns ascending.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct SparseBlock<E> {
+    /// Ends of the rows.
+    ends: Vec<u32>,
+    columns: Vec<u32>,
+    values: Vec<E>,
+}
+
+impl<E: Entry> SparseBlock<E> {
+    pub(super) fn clear(&mut self) {
+        self.ends.clear();
+        self.columns.clear();
+        self.values.clear();
+    }
+
+    pub(super) fn push(&mut self, column: u32, value: E) {
+        self.columns.push(column);
+        self.values.push(value);
+    }
+
+    pub(super) fn end_row(&mut self) {
+        self.ends.push(self.columns.len() as u32);
+    }
+
+    /// Columns and values of a row; nothing where the block is empty.
+    pub(super) fn row_or_nothing(&self, a: usize) -> (&[u32], &[E]) {
+        let Some(&end) = self.ends.get(a) else { return (&[], &[]) };
+        let start = if a == 0 { 0 } else { self.ends[a - 1] };
+        let at = start as usize..end as usize;
+        (&self.columns[at.clone()], &self.values[at])
+    }
+}
+
+/// V by rows, nonzeros only.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RowFactor {
+    r: usize,
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl RowFactor {
+    pub(super) fn new(factor: &Factor) -> Self {
+        let (n, r) = (factor.n_samples(), factor.n_columns());
+        let mut starts = vec![0_usize; n + 1];
+        for c in 0..r {
+            factor.nonzeros(c).0.iter().for_each(|i| starts[*i as usize + 1] += 1);
+        }
+        for i in 0..n {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let (mut columns, mut values) = (vec![0; starts[n]], vec![0.0; starts[n]]);
+        for c in 0..r {
+            let (rows, nonzeros) = factor.nonzeros(c);
+            for (i, v) in rows.iter().zip(nonzeros) {
+                let at = &mut next[*i as usize];
+                (columns[*at], values[*at]) = (c as u32, *v);
+                *at += 1;
+            }
+        }
+        Self { r, starts, columns, values }
+    }
+
+    #[inline(always)]
+    fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let at = self.starts[i]..self.starts[i + 1];
+        self.columns[at.clone()].iter().map(|c| *c as usize).zip(self.values[at].iter().copied())
+    }
+
+    /// `out` ← row i; `out` was 0.
+    pub(super) fn scatter(&self, i: usize, out: &mut [f64]) {
+        self.row(i).for_each(|(c, v)| out[c] = v);
+    }
+
+    /// Where row i is not 0, `out` ← 0.
+    pub(super) fn clear(&self, i: usize, out: &mut [f64]) {
+        self.row(i).for_each(|(c, _)| out[c] = 0.0);
+    }
+
+    /// Row j times a full row.
+    #[inline(always)]
+    pub(super) fn dot(&self, j: usize, own: &[f64]) -> f64 {
+        self.row(j).map(|(c, v)| v * own[c]).sum()
+    }
+
+    /// VᵀX, r × b, of a row-major X; blocks of rows are added up in their order.
+    fn transposed_times(&self, x: &[f64], b: usize) -> Vec<f64> {
+        let part = |(block, x): (usize, &[f64])| {
+            let mut part = vec![0.0; self.r * b];
+            for (a, x) in x.chunks_exact(b).enumerate() {
+                for (c, v) in self.row(block * ROWS + a) {
+                    part[c * b..(c + 1) * b].iter_mut().zip(x).for_each(|(sum, x)| *sum += v * x);
+                }
+            }
+            part
+        };
+        let parts: Vec<Vec<f64>> = x.par_chunks(ROWS * b).enumerate().map(part).collect();
+        let mut sum = vec![0.0; self.r * b];
+        for part in &parts {
+            sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
+        sum
+    }
+}
+
+/// A symmetric graph: sparse, plus scaled VVᵀ of any number of factors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BinnedGraph<E> {
+    n: usize,
+    blocks: Vec<SparseBlock<E>>,
+    low: Vec<(f64, RowFactor)>,
+}
+
+impl<E: Entry> BinnedGraph<E> {
+    pub(super) fn empty(n: usize) -> Self {
+        let blocks = (0..n.div_ceil(ROWS)).map(|_| SparseBlock::default()).collect();
+        Self { n, blocks, low: Vec::new() }
+    }
+
+    /// Work on all blocks, by number.
+    pub(super) fn fill(&mut self, work: impl Fn(usize, &mut SparseBlock<E>) + Sync) {
+        self.blocks.par_iter_mut().enumerate().for_each(|(at, block)| work(at, block));
+    }
+
+    pub(super) fn add_low(&mut self, scale: f64, factor: RowFactor) {
+        self.low.push((scale, factor));
+    }
+
+    /// Number of stored entries of the sparse part.
+    pub fn n_entries(&self) -> usize {
+        self.blocks.iter().map(|block| block.columns.len()).sum()
+    }
+
+    fn row(&self, i: usize) -> (&[u32], &[E]) {
+        self.blocks[i / ROWS].row_or_nothing(i % ROWS)
+    }
+
+    /// The product with a row-major matrix of `b` columns, row-major as well.
+    fn times_rows(&self, x: &[f64], b: usize) -> Vec<f64> {
+        let inner: Vec<Vec<f64>> = self.low.iter().map(|(_, v)| v.transposed_times(x, b)).collect();
+        let mut y = vec![0.0; x.len()];
+        y.par_chunks_mut((ROWS * b).max(1)).enumerate().for_each(|(block, y)| {
+            for (a, y) in y.chunks_exact_mut(b).enumerate() {
+                let i = block * ROWS + a;
+                let (columns, values) = self.blocks[block].row_or_nothing(a);
+                for (j, t) in columns.iter().zip(values) {
+                    let (t, x) = (t.wide(), &x[*j as usize * b..][..b]);
+                    y.iter_mut().zip(x).for_each(|(y, x)| *y += t * x);
+                }
+                for ((scale, v), inner) in self.low.iter().zip(&inner) {
+                    for (c, v) in v.row(i) {
+                        let v = scale * v;
+                        y.iter_mut().zip(&inner[c * b..]).for_each(|(y, u)| *y += v * u);
+                    }
+                }
+            }
+        });
+        y
+    }
+
+    /// Entry (i, j) of the low rank part.
+    fn low_entry(&self, i: usize, j: usize) -> f64 {
+        let of = |(scale, v): &(f64, RowFactor)| {
+            let mut own = vec![0.0; v.r];
+            v.scatter(i, &mut own);
+            scale * v.dot(j, &own)
+        };
+        self.low.iter().map(of).sum()
+    }
+}
+
+/// Columns one after the other become rows one after the other.
+fn to_rows(x: &[f64], n: usize, b: usize) -> Vec<f64> {
+    let mut rows = vec![0.0; x.len()];
+    rows.par_chunks_mut((ROWS * b).max(1)).enumerate().for_each(|(block, rows)| {
+        for c in 0..b {
+            let column = &x[c * n + block * ROWS..];
+            rows.chunks_exact_mut(b).zip(column).for_each(|(row, x)| row[c] = *x);
+        }
+    });
+    rows
+}
+
+/// The other way.
+fn to_columns(rows: &[f64], n: usize, b: usize, out: &mut [f64]) {
+    out.par_chunks_mut(n.max(1)).enumerate().for_each(|(c, column)| {
+        column.iter_mut().zip(rows.chunks_exact(b)).for_each(|(out, row)| *out = row[c]);
+    });
+}
+
+impl<E: Entry> Operator for BinnedGraph<E> {
+    fn size(&self) -> usize {
+        self.n
+    }
+
+    fn apply(&self, x: &[f64], columns: usize, y: &mut [f64]) {
+        let rows = self.times_rows(&to_rows(x, self.n, columns), columns);
+        to_columns(&rows, self.n, columns, y);
+    }
+}
+
+impl<E: Entry> Graph for BinnedGraph<E> {
+    fn times(&self, factor: &Factor, out: &mut [f64]) {
+        let (n, r) = (self.n, factor.n_columns());
+        if !self.low.is_empty() || 2 * factor.n_nonzero() > n * r {
+            self.apply(factor.values(), r, out);
+            return;
+        }
+        let v = RowFactor::new(factor);
+        let mut rows = vec![0.0; n * r];
+        rows.par_chunks_mut(ROWS * r).zip(&self.blocks).for_each(|(rows, block)| {
+            for (a, y) in rows.chunks_exact_mut(r).enumerate() {
+                let (columns, values) = block.row_or_nothing(a);
+                for (j, t) in columns.iter().zip(values) {
+                    let t = t.wide();
+                    v.row(*j as usize).for_each(|(c, v)| y[c] += t * v);
+                }
+            }
+        });
+        to_columns(&rows, n, r, out);
+    }
+
+    fn quadratic(&self, d: &[f64]) -> f64 {
+        let part = |(block, own): (usize, &[f64])| {
+            let mut sum = 0.0;
+            for (a, di) in own.iter().enumerate().filter(|(_, di)| **di != 0.0) {
+                let i = block * ROWS + a;
+                let (columns, values) = self.blocks[block].row_or_nothing(a);
+                let upper = columns.partition_point(|j| (*j as usize) < i);
+                let mut row = 0.0;
+                for (j, t) in columns[upper..].iter().zip(&values[upper..]) {
+                    let j = *j as usize;
+                    row += t.wide() * if j == i { 0.5 * di } else { d[j] };
+                }
+                sum += 2.0 * di * row;
+            }
+            sum
+        };
+        let parts: Vec<f64> = d.par_chunks(ROWS).enumerate().map(part).collect();
+        let low = |(scale, v): &(f64, RowFactor)| {
+            scale * v.transposed_times(d, 1).iter().map(|x| x * x).sum::<f64>()
+        };
+        parts.iter().sum::<f64>() + self.low.iter().map(low).sum::<f64>()
+    }
+
+    fn norm2(&self) -> f64 {
+        // ‖sparse‖² + 2⟨sparse, low⟩ + ‖low‖²
+        let part = |(block, rows): (usize, &SparseBlock<E>)| {
+            let mut sum = 0.0;
+            for a in 0..rows.ends.len() {
+                let (columns, values) = rows.row_or_nothing(a);
+                for (j, t) in columns.iter().zip(values) {
+                    let low =
+                        if self.low.is_empty() { 0.0 } else { self.low_entry(block * ROWS + a, *j as usize) };
+                    sum += t.wide() * (t.wide() + 2.0 * low);
+                }
+            }
+            sum
+        };
+        let parts: Vec<f64> = self.blocks.par_iter().enumerate().map(part).collect();
+        let mut sum: f64 = parts.iter().sum();
+        for (scale, v) in &self.low {
+            for (other_scale, other) in &self.low {
+                let mut full = vec![0.0; self.n * other.r];
+                full.chunks_exact_mut(other.r).enumerate().for_each(|(i, row)| other.scatter(i, row));
+                let cross = v.transposed_times(&full, other.r);
+                sum += scale * other_scale * cross.iter().map(|x| x * x).sum::<f64>();
+            }
+        }
+        sum
+    }
+
+    fn degrees(&self) -> Vec<f64> {
+        self.times_rows(&vec![1.0; self.n], 1)
+    }
+
+    fn get(&self, i: usize, j: usize) -> f64 {
+        let (columns, values) = self.row(i);
+        let sparse = columns.binary_search(&(j as u32)).map_or(0.0, |at| values[at].wide());
+        sparse + self.low_entry(i, j)
+    }
+
+    fn clear(&mut self) {
+        self.blocks.iter_mut().for_each(SparseBlock::clear);
+        self.low.clear();
+    }
+}
