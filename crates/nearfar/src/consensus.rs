@@ -236,7 +236,7 @@ where
             (result.factor, result.near_weights, result.far_weights, graph) = learner.into_parts();
         }
         if result.last_loop().reason == StopReason::Cancelled {
-            self.observer.notice(&Event::Member { member, state: &result });
+            self.tell(member, &result);
             return Err(Error::Cancelled { stage: Stage::Learn.name() });
         }
         result.dead_columns =
@@ -246,8 +246,22 @@ where
         {
             self.judge(&mut result, base, &mut graph)?;
         }
-        self.observer.notice(&Event::Member { member, state: &result });
+        self.tell(member, &result);
         Ok(result)
+    }
+
+    /// Tell of a member, with its weights by rank.
+    fn tell(&self, member: usize, result: &Member) {
+        if result.near_weights.len() == self.slices.n_samples() {
+            self.observer.notice(&Event::Member { member, state: result });
+            return;
+        }
+        let state = Member {
+            near_weights: self.slices.per_rank(&result.near_weights),
+            far_weights: self.slices.per_rank(&result.far_weights),
+            ..result.clone()
+        };
+        self.observer.notice(&Event::Member { member, state: &state });
     }
 
     fn stream(&self, member: usize) -> Stream {
