@@ -127,9 +127,10 @@ impl Store {
                 format!("has format {version}, this program knows {VERSION}; choose another folder");
             return Err(Error::Store { path, problem });
         }
-        connection.execute_batch(TABLE).map_err(fault)?;
-        connection.pragma_update(None, "application_id", APPLICATION).map_err(fault)?;
-        connection.pragma_update(None, "user_version", VERSION).map_err(fault)?;
+        // One transaction: killed inside it, the file is still empty and not a table that nobody signed.
+        connection.execute_batch(&format!(
+            "BEGIN IMMEDIATE; {TABLE} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+        )).map_err(fault)?;
         Ok(Self { path, connection: Mutex::new(connection), origin })
     }
 
@@ -298,6 +299,19 @@ mod tests {
         assert_eq!(store.get("a").unwrap(), Some(run.clone()));
         assert_eq!(store.get("b").unwrap(), None);
         assert_eq!((store.count().unwrap(), store.all().unwrap()["a"].clone()), (1, (record, run)));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_left_empty_by_a_kill_is_taken() {
+        let folder = folder("empty");
+        let connection = Connection::open(folder.join(FILE)).unwrap();
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).unwrap();
+        connection.execute_batch(&format!("BEGIN IMMEDIATE; {TABLE}")).unwrap();
+        drop(connection); // The transaction was never committed.
+        let store = Store::open(&folder, Origin::default()).unwrap();
+        assert_eq!(store.count().unwrap(), 0);
+        drop(store);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
