@@ -119,4 +119,6 @@ def _of_lsdg(params: dict[str, Any]) -> dict[str, Any]:
         "init": params["start"],
         "prune": params["pruning"],
         "precision": params["precision"],
+        "mode": params.get("mode", "auto"),
+        **{name: params.get("binned", {}).get(name) for name in ("near", "far", "bins")},
     }

@@ -273,3 +273,34 @@ def test_methods_are_explained():
     assert nearfar.about_method("lsdg").startswith("LSDG")
     with pytest.raises(ValueError, match='name = "lsgd"'):
         nearfar.about_method("lsgd")
+
+
+def test_binned_mode_keeps_near_ranks_and_bins(tmp_path):
+    X, y = nearfar.datasets.make_moons(300, random_state=3)
+    model = nearfar.NearFar(2, mode="binned", near=40, far=30, bins=8, n_init=2, random_state=0).fit(X)
+    assert nearfar.metrics.accuracy_score(y, model.labels_) == 1.0
+    assert model.near_weights_.shape == (300,)
+    assert np.isclose(model.far_weights_.sum(), 1.0)
+    # Ranks of one bin share their weight.
+    assert len(np.unique(model.far_weights_[40:].round(12))) <= 8
+    path = tmp_path / "binned.nearfar"
+    model.save(path)
+    again = nearfar.load(path)
+    assert again.get_params()["mode"] == "binned" and again.get_params()["near"] == 40
+    assert (again.predict(X) == model.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"mode": "fast"}, "mode = 'fast' is not allowed: it must be one of"),
+        ({"near": 3}, "near = 3 is not allowed: it must be 8 to 30000"),
+        ({"mode": "binned", "metric": "precomputed"}, "binned mode needs samples"),
+    ],
+)
+def test_settings_of_binned_mode_are_judged(settings, message):
+    X, _ = nearfar.datasets.make_moons(60, random_state=3)
+    if settings.get("metric") == "precomputed":
+        X = np.linalg.norm(X[:, None] - X[None], axis=2)
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
+        nearfar.NearFar(2, **settings).fit(X)

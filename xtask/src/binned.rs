@@ -1,8 +1,9 @@
 //! Binned mode: how it compares with exact mode, what large runs cost, and how cost grows.
 
 use std::path::Path;
+use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use nearfar::generate::mixture;
 use nearfar::labels::score::score;
 use nearfar::observe::{Silent, Stage};
@@ -67,10 +68,24 @@ fn say(model: &Model, truth: &[usize], seconds: f64, planned: u64) -> Result<()>
     Ok(())
 }
 
+/// The program beside others, all as processes; Python starts them and prints the table.
+pub(crate) fn beside(python: &str, file: &Path, clusters: usize, limit: u64) -> Result<()> {
+    let program = std::env::current_exe()?.with_file_name("nearfar");
+    ensure!(program.exists(), "{} is not there: cargo build --release -p nearfar-cli", program.display());
+    let status = Command::new(python)
+        .args(["-c", include_str!("beside.py")])
+        .args([&program, file])
+        .args([clusters.to_string(), limit.to_string()])
+        .status()
+        .with_context(|| format!("{python} does not start"))?;
+    ensure!(status.success(), "the comparison failed");
+    Ok(())
+}
+
 /// A dataset file in binned mode: time, memory, scores.
 pub(crate) fn dataset(folder: &Path, name: &str, params: &dyn Fn(usize) -> Params) -> Result<()> {
     let data = Dataset::open(folder, name)?;
-    let params = params(data.classes).mode(Mode::Binned);
+    let params = params(data.classes).mode(Mode::Binned).settled(data.n);
     println!("{name}: {} x {}, {} classes, {} starts", data.n, data.m, data.classes, params.starts);
     let single: Vec<f32> = data.x.iter().map(|x| *x as f32).collect();
     let Dataset { truth, n, m, x, .. } = data;
@@ -91,7 +106,7 @@ pub(crate) fn growth(
     let mut rows: Vec<(usize, Vec<f64>)> = Vec::new();
     for &n in sizes {
         let data = mixture(n, FEATURES, clusters, spread, 1)?;
-        let params = params(clusters).mode(Mode::Binned);
+        let params = params(clusters).mode(Mode::Binned).settled(n);
         println!("mixture of {clusters}: {n} x {FEATURES}, {} starts", params.starts);
         let single: Vec<f32> = data.data.iter().map(|x| *x as f32).collect();
         let truth = data.truth.clone();
@@ -103,12 +118,15 @@ pub(crate) fn growth(
         say(&model, &truth, seconds.wall, planned)?;
         let of =
             |stage: &Stage| model.timings.iter().filter(|(t, _)| t == stage).map(|(_, x)| x).sum::<f64>();
-        let mut row: Vec<f64> = STAGES.iter().map(of).collect();
+        // The number of starts is a choice; growth is that of one.
+        let share = |stage: &Stage| if *stage == Stage::Learn { params.starts as f64 } else { 1.0 };
+        let mut row: Vec<f64> = STAGES.iter().map(|stage| of(stage) / share(stage)).collect();
         row.push(row[1..].iter().sum());
         row.push(peak_bytes() as f64);
         rows.push((n, row));
     }
     if rows.len() > 1 {
+        println!("exponents are those of one start");
         let names = STAGES.iter().map(|s| s.name()).chain(["all but neighbors", "peak memory"]);
         println!("| exponent of | {} |", names.collect::<Vec<_>>().join(" | "));
         let fitted: Vec<String> =

@@ -121,14 +121,29 @@ enum Task {
         /// How far apart the components are.
         #[arg(long, default_value_t = 1.0)]
         spread: f64,
-        /// Starts of the consensus.
-        #[arg(long, default_value_t = nearfar::params::DEFAULT_STARTS)]
-        starts: usize,
+        /// Starts of the consensus; as the program chooses when not given.
+        #[arg(long)]
+        starts: Option<usize>,
         /// Threads; all cores when not given.
         #[arg(long)]
         threads: Option<usize>,
         #[command(flatten)]
         knobs: Knobs,
+    },
+    /// The program beside scikit-learn's MiniBatchKMeans and SpectralClustering on a file with arrays X and y (docs/large.md); needs the release build.
+    BenchBeside {
+        /// The file.
+        #[arg(default_value = "../shared/data/mnist-70k.npz")]
+        file: PathBuf,
+        /// Clusters.
+        #[arg(short = 'k', long, default_value_t = 10)]
+        clusters: usize,
+        /// A Python with NumPy, SciPy and scikit-learn.
+        #[arg(long, default_value = "python3")]
+        python: String,
+        /// Seconds after which a program is stopped.
+        #[arg(long, default_value_t = 1800)]
+        limit: u64,
     },
     /// Binned beside exact mode on the eight datasets: ACC, NMI, active near ranks (docs/large.md).
     CompareModes {
@@ -192,12 +207,15 @@ fn main() -> Result<()> {
         Task::BenchBinned { name, data, sizes, clusters, spread, starts, threads, knobs } => {
             let params = |r: usize| {
                 let params = Params { threads, binned: knobs.into(), ..Params::new(r) };
-                params.starts(starts)
+                starts.map_or(params.clone(), |starts| params.starts(starts))
             };
             match name {
                 Some(name) => binned::dataset(&data, &name, &params),
                 None => binned::growth(&sizes, clusters, spread, &params),
             }
+        }
+        Task::BenchBeside { file, clusters, python, limit } => {
+            binned::beside(&python, &file, clusters, limit)
         }
         Task::CompareModes { names, data, starts, knobs } => {
             binned::compare(&data, starts, &names, knobs.into())

@@ -8,7 +8,7 @@ use nearfar::learn::sbsum::SBsumBlock;
 use nearfar::learn::symnmf::SymNmfSolver;
 use nearfar::learn::{FactorSolver, MethodKind, MethodParams, Regularizer, Reseed};
 use nearfar::params::{Pruning, Starts};
-use nearfar::{Params, Precision, Preset};
+use nearfar::{BinnedParams, Mode, Params, Precision, Preset};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -94,7 +94,9 @@ pub(crate) fn of(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
         set(&mut params.graph.kind, given.word("graph", &kinds)?);
         params.graph.neighbors = given.count("graph_neighbors")?;
     }
-    set(&mut params.starts, given.count("n_init")?);
+    if let Some(starts) = given.count("n_init")? {
+        params = params.starts(starts);
+    }
     set(&mut params.stop.max_iter, given.count("max_iter")?);
     if let Some(tolerance) = given.number("tol")? {
         params.stop.loss_tolerance = tolerance;
@@ -108,6 +110,10 @@ pub(crate) fn of(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
     let precisions =
         [("auto", Precision::Auto), ("double", Precision::Double), ("single", Precision::Single)];
     set(&mut params.precision, given.word("precision", &precisions)?);
+    let modes = [("auto", Mode::Auto), ("exact", Mode::Exact), ("binned", Mode::Binned)];
+    set(&mut params.mode, given.word("mode", &modes)?);
+    params.binned =
+        BinnedParams { near: given.count("near")?, far: given.count("far")?, bins: given.count("bins")? };
     let threads = given.count("n_threads")?.unwrap_or(1);
     params.threads = Some(threads);
     params.check().map_err(|error| errors::of_param(&error))?;

@@ -71,6 +71,7 @@ impl Prepared {
         let allowed = "lsdg here; the other methods are learnt from nearfar::family::Prepared";
         ParamError::unless(params.method == MethodParams::Lsdg, "method", kind, allowed)?;
         check_sizes(self.n_samples(), params.n_clusters)?;
+        let params = &params.settled(self.n_samples());
         // The mode was chosen when the data was prepared.
         let mode = if self.origin.is_some() { Mode::Binned } else { Mode::Exact };
         let planned = Params { mode, ..params.clone() };

@@ -90,6 +90,8 @@ impl std::fmt::Display for Mode {
 pub const DEFAULT_NEAR: [usize; 2] = [128, 64];
 /// More points than this are many: there a bin has samples enough with fewer for each point.
 pub const MANY_POINTS: usize = 50_000;
+/// Above so many points at most so many starts, unless their number was given. Single starts come closer to each other as points get many, and their time grows.
+pub const FEWER_STARTS: [(usize, usize); 2] = [(MANY_POINTS, 6), (200_000, 3)];
 /// Bins of a binned run.
 pub const DEFAULT_BINS: usize = 64;
 /// Most near ranks and bins together, and most partners: they are counted in 16 bits.
@@ -145,6 +147,9 @@ pub struct Params {
     pub graph: GraphParams,
     /// Members: independent starts. More than one make a consensus.
     pub starts: usize,
+    /// Whether many points take fewer starts than that ([`FEWER_STARTS`]); off where [`starts`](Self::starts()) was called.
+    #[serde(skip)] // the settings of a run say how many it had
+    pub fewer_starts: bool,
     /// Where members start.
     pub start: Starts,
     /// Whether members differ in how many ranks they trust (only with [`Density::Neighbors`]).
@@ -193,6 +198,7 @@ impl Params {
             },
             graph: GraphParams::default(),
             starts: if scale_free { DEFAULT_STARTS } else { 1 },
+            fewer_starts: true,
             start: if scale_free { Starts::Both } else { Starts::Random },
             spread_neighbors: scale_free,
             orthogonal_start: scale_free,
@@ -237,7 +243,15 @@ impl Params {
     /// Use this many starts.
     #[must_use]
     pub fn starts(self, starts: usize) -> Self {
-        Self { starts, ..self }
+        Self { starts, fewer_starts: false, ..self }
+    }
+
+    /// The settings for this many samples: where starts were left to the run, many points take fewer of them.
+    #[must_use]
+    pub fn settled(&self, n_samples: usize) -> Self {
+        let most = FEWER_STARTS.iter().rev().find(|(above, _)| n_samples > *above);
+        let most = most.filter(|_| self.fewer_starts).map_or(self.starts, |(_, most)| *most);
+        Self { starts: self.starts.min(most), fewer_starts: false, ..self.clone() }
     }
 
     /// Use this seed.

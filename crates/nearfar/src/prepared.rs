@@ -98,6 +98,7 @@ impl Prepared {
     pub fn new(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Self> {
         params.check()?;
         let (n_samples, n_features) = (input.n_samples(), input.n_features());
+        let params = &params.settled(n_samples);
         if n_samples == 0 {
             return Err(DataError::Empty { n_samples, n_features }.into());
         }
@@ -328,6 +329,7 @@ struct Recipe {
 /// # Errors
 /// When the memory limit is too small for any way to run.
 pub fn plan(n_samples: usize, n_features: usize, params: &Params) -> Result<Plan> {
+    let params = &params.settled(n_samples);
     let job = Job {
         n_samples,
         n_features,

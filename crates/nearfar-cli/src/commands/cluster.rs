@@ -29,6 +29,7 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     check_outputs(&args)?;
     interrupt::listen();
     let data = Data::read(&args.input)?;
+    let params = params.settled(data.table.n_samples);
     let settings = settings::resolved(&args, &params);
     let (input, output) = (data.input()?, &args.output);
     let plan = plan(&data, &params, output)?;

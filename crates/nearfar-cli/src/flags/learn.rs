@@ -81,7 +81,7 @@ pub(crate) struct LearnArgs {
     /// Start columns of the factor again when they die
     #[arg(long)]
     pub(crate) reseed: bool,
-    /// Independent starts; more than one make a consensus [default: 12; paper, demo: 1]
+    /// Independent starts; more than one make a consensus [default: 12, above 50,000 points 6, above 200,000 3; paper, demo: 1]
     #[arg(long, value_name = "N")]
     pub(crate) starts: Option<usize>,
     /// Where they start [default: both; paper, demo: random]

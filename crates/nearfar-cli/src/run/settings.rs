@@ -130,7 +130,9 @@ pub(crate) fn params(learn: &LearnArgs) -> Outcome<Params> {
     if learn.reseed {
         lsdg.reseed = Reseed::WorstFitted;
     }
-    params.starts = learn.starts.unwrap_or(params.starts);
+    if let Some(starts) = learn.starts {
+        params = params.starts(starts);
+    }
     params.start = learn.start.map_or(params.start, StartName::value);
     params.pruning = learn.prune.map_or(params.pruning, Prune::value);
     params.stop.max_iter = learn.max_iter.unwrap_or(params.stop.max_iter);

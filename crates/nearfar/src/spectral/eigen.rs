@@ -82,11 +82,13 @@ pub struct EigenParams {
     pub max_products: usize,
     /// Seed of the starting block.
     pub seed: u64,
+    /// How many of the leading pairs must meet the tolerance; the others come as they are by then. Default: all.
+    pub judged: usize,
 }
 
 impl Default for EigenParams {
     fn default() -> Self {
-        Self { tolerance: 1e-10, max_products: 20_000, seed: 0 }
+        Self { tolerance: 1e-10, max_products: 20_000, seed: 0, judged: usize::MAX }
     }
 }
 
@@ -101,7 +103,7 @@ pub struct Eigen {
     pub residuals: Vec<f64>,
     /// Columns multiplied by the operator.
     pub products: usize,
-    /// Whether every residual is within the tolerance.
+    /// Whether every judged residual is within the tolerance.
     pub converged: bool,
 }
 
@@ -145,7 +147,14 @@ fn full(op: &dyn Operator, k: usize, params: &EigenParams, stop: &dyn Fn() -> bo
     let mut a = vec![0.0; n * n];
     op.matrix(&mut a);
     let Some((theta, x)) = leading_eigen(&mut a, n, k) else { return Some(Eigen::failed(n, k, n)) };
-    Some(Eigen::measured(op, x, theta[..k].to_vec(), largest_magnitude(&theta) * tolerance(params), n))
+    let allowed = Allowed { residual: largest_magnitude(&theta) * tolerance(params), judged: params.judged };
+    Some(Eigen::measured(op, x, theta[..k].to_vec(), &allowed, n))
+}
+
+/// What counts as converged.
+struct Allowed {
+    residual: f64,
+    judged: usize,
 }
 
 fn tolerance(params: &EigenParams) -> f64 {
@@ -158,7 +167,13 @@ fn largest_magnitude(values: &[f64]) -> f64 {
 
 impl Eigen {
     /// Fix the signs and measure the residuals of the pairs (`x`, `values`).
-    fn measured(op: &dyn Operator, mut x: Vec<f64>, values: Vec<f64>, allowed: f64, products: usize) -> Self {
+    fn measured(
+        op: &dyn Operator,
+        mut x: Vec<f64>,
+        values: Vec<f64>,
+        allowed: &Allowed,
+        products: usize,
+    ) -> Self {
         let n = op.size();
         for x in x.chunks_exact_mut(n) {
             let leader = x.iter().fold(0.0_f64, |m, v| if v.abs() > m.abs() { *v } else { m });
@@ -172,7 +187,7 @@ impl Eigen {
         op.apply(&x, values.len(), &mut ax);
         let residuals = residuals(&ax, &x, &values, n);
         // Written so that NaN fails; a zero operator has residuals of exactly 0.
-        let converged = residuals.iter().all(|r| *r <= allowed);
+        let converged = residuals.iter().take(allowed.judged).all(|r| *r <= allowed.residual);
         let products = products + values.len();
         Self { values, vectors: x, residuals, products, converged }
     }
@@ -229,8 +244,10 @@ impl<'a> Solver<'a> {
             let exhausted = self.products >= self.params.max_products;
             if exhausted || self.estimate(&coupling, y.as_ref()) <= target * scale {
                 let x = combine(&self.q[..self.n * self.done], y.subcols(0, self.k), self.n);
-                let (values, allowed) = (theta[..self.k].to_vec(), scale * tolerance(self.params));
-                let eigen = Eigen::measured(self.op, x, values, allowed, self.products);
+                let values = theta[..self.k].to_vec();
+                let judged = self.params.judged;
+                let allowed = Allowed { residual: scale * tolerance(self.params), judged };
+                let eigen = Eigen::measured(self.op, x, values, &allowed, self.products);
                 if exhausted || eigen.converged {
                     return Some(eigen);
                 }
@@ -270,9 +287,10 @@ impl<'a> Solver<'a> {
         cross(next, &w, n)
     }
 
-    /// Largest estimated residual of the wanted pairs.
+    /// Largest estimated residual of the judged pairs.
     fn estimate(&self, coupling: &Mat<f64>, y: MatRef<'_, f64>) -> f64 {
-        let newest = y.submatrix(self.done - self.block, 0, self.block, self.k);
+        let judged = self.params.judged.min(self.k);
+        let newest = y.submatrix(self.done - self.block, 0, self.block, judged);
         let parts = products::small_times(coupling.as_ref(), newest);
         parts.col_iter().map(|part| part.iter().map(|v| v * v).sum::<f64>().sqrt()).fold(0.0, f64::max)
     }

@@ -6,15 +6,20 @@
 pub mod eigen;
 pub mod embed;
 
+use rayon::prelude::*;
+
 use crate::error::{DataError, Error, Result};
 use crate::labels::{canonical::renumber, kmeans::KMeansParams};
 use crate::math::factor::Factor;
 use crate::observe::{Observer, Stage};
+use crate::params::MANY_POINTS;
 use crate::slices::Graph;
 use eigen::{Eigen, EigenParams, Operator, largest};
 
 /// Residual at which eigenvectors are good enough to label rows by: their own error is about this over the gap.
 pub const EIGEN_TOLERANCE: f64 = 1e-8;
+/// The same where there are many points: a row's embedding is an estimate there, and one more digit costs minutes.
+const LOOSE_TOLERANCE: f64 = 1e-5;
 
 /// N^-½ Z N^-½ of a graph, as an operator.
 #[derive(Debug)]
@@ -41,11 +46,9 @@ impl<G: Graph> Operator for Normalized<'_, G> {
         let n = self.scale.len();
         let mut scaled = x.to_vec();
         let rescale = |values: &mut [f64]| {
-            for column in values.chunks_exact_mut(n) {
-                for (value, scale) in column.iter_mut().zip(&self.scale) {
-                    *value *= scale;
-                }
-            }
+            values.par_chunks_exact_mut(n).for_each(|column| {
+                column.iter_mut().zip(&self.scale).for_each(|(value, scale)| *value *= scale);
+            });
         };
         rescale(&mut scaled);
         self.graph.apply(&scaled, columns, y);
@@ -80,7 +83,10 @@ pub(crate) fn eigenvectors<G: Graph>(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Eigen> {
-    let params = EigenParams { seed, tolerance: EIGEN_TOLERANCE, ..EigenParams::default() };
+    // The one beyond the clusters is there for the gap; it may lie in a bulk of eigenvalues that takes long to tell apart.
+    let (tolerance, judged) =
+        if graph.size() > MANY_POINTS { (LOOSE_TOLERANCE, r) } else { (EIGEN_TOLERANCE, r + 1) };
+    let params = EigenParams { tolerance, seed, judged, ..EigenParams::default() };
     largest(&Normalized::new(graph), r + 1, &params, &|| observer.cancelled())
         .ok_or(Error::Cancelled { stage: Stage::Spectral.name() })
 }

@@ -14,6 +14,7 @@
 
 mod build;
 mod graph;
+mod rows;
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -25,8 +26,9 @@ use rayon::prelude::*;
 use super::{Slices, SparseRows};
 use crate::augment;
 use crate::math::factor::Factor;
-use crate::math::kernel::{Entry, short_dot};
-use graph::{RowFactor, SparseBlock};
+use crate::math::kernel::{Entry, vectorized};
+use graph::SparseBlock;
+use rows::{FullRows, RowFactor};
 
 /// Rows of one block; fixed, so that sums do not depend on the number of threads.
 const ROWS: usize = 512;
@@ -175,6 +177,73 @@ impl<E: Entry> PairBlock<E> {
     }
 }
 
+/// Entries of a row that are looked at together.
+const TOGETHER: usize = 256;
+
+impl<E: Entry> PairBlock<E> {
+    /// Put the entries of a row that are not 0 behind those of `out`. Most have no weight, and which ones cannot be foreseen: their places are
+    /// found from the weights' numbers alone, without a branch, and the rest is read for those only.
+    #[inline(always)]
+    fn push_row(&self, a: usize, half: &[E], weighs: &[bool], out: &mut SparseBlock<E>) {
+        let mut places = [0_u16; TOGETHER];
+        let row = self.row(a);
+        for first in row.clone().step_by(TOGETHER) {
+            let mut found = 0;
+            let chunk = first..(first + TOGETHER).min(row.end);
+            let bins = self.own_bin[chunk.clone()].iter().zip(&self.their_bin[chunk]);
+            for (place, (own, theirs)) in bins.enumerate() {
+                places[found] = place as u16;
+                found += usize::from(weighs[*own as usize] | weighs[*theirs as usize]);
+            }
+            for place in &places[..found] {
+                let at = first + *place as usize;
+                let value = self.entry(at, half);
+                if value != E::default() {
+                    out.push(self.columns[at], value);
+                }
+            }
+        }
+        out.end_row();
+    }
+
+    /// Add row a, which is row i of all, to the table of agreements: the upper triangle, for both sides.
+    ///
+    /// Inner products are made column by column of V over all entries of the row: one load each, so that many are under way while memory answers.
+    #[inline(always)]
+    fn agree(
+        &self,
+        a: usize,
+        i: usize,
+        own: impl Iterator<Item = (usize, f64)>,
+        full: &FullRows<E>,
+        products: &mut Vec<f64>,
+        table: &mut [f64],
+    ) {
+        let row = self.row(a);
+        let upper = row.start + self.columns[row.clone()].partition_point(|j| (*j as usize) < i);
+        let (columns, upper) = (&self.columns[upper..row.end], upper..row.end);
+        products.clear();
+        products.resize(columns.len(), 0.0);
+        for (c, v) in own {
+            products.iter_mut().zip(columns).for_each(|(g, j)| *g += v * full.get(*j as usize, c));
+        }
+        let ours = self.own[upper.clone()].iter().zip(&self.own_bin[upper.clone()]);
+        for (g, (a, bin)) in products.iter().zip(ours) {
+            table[*bin as usize] += a.wide() * g;
+        }
+        // The diagonal, which is first, is seen from one side.
+        if let (Some(g), Some(j)) = (products.first_mut(), columns.first())
+            && *j as usize == i
+        {
+            *g = 0.0;
+        }
+        let theirs = self.theirs[upper.clone()].iter().zip(&self.their_bin[upper]);
+        for (g, (a, bin)) in products.iter().zip(theirs) {
+            table[*bin as usize] += a.wide() * g;
+        }
+    }
+}
+
 impl<E: Entry> Slices for BinnedSlices<E> {
     type Graph = BinnedGraph<E>;
 
@@ -193,35 +262,37 @@ impl<E: Entry> Slices for BinnedSlices<E> {
     fn combine(&self, weights: &[f64], graph: &mut Self::Graph) {
         debug_assert_eq!(weights.len(), self.nothing(), "weights by rank: `per_weight` first");
         let half = Self::halved(weights.iter().copied(), 1.0);
+        let weighs: Vec<bool> = half.iter().map(|half| *half != E::default()).collect();
         graph.fill(|block, out| {
             let pairs = &self.blocks[block];
             out.clear();
-            for a in 0..pairs.starts.len() - 1 {
-                for at in pairs.row(a) {
-                    let value = pairs.entry(at, &half);
-                    if value != E::default() {
-                        out.push(pairs.columns[at], value);
+            vectorized(
+                #[inline(always)]
+                || {
+                    for a in 0..pairs.starts.len() - 1 {
+                        pairs.push_row(a, &half, &weighs, out);
                     }
-                }
-                out.end_row();
-            }
+                },
+            );
         });
     }
 
     fn agreement(&self, factor: &Factor) -> Vec<f64> {
-        let rows = RowFactor::new(factor);
+        let (rows, full) = (RowFactor::new(factor), FullRows::<E>::new(factor));
         let part = |(part, blocks): (usize, &[PairBlock<E>])| {
-            let mut table = vec![0.0; self.nothing() + 1];
-            let mut own = vec![0.0; factor.n_columns()];
+            let (mut table, mut products) = (vec![0.0; self.nothing() + 1], Vec::new());
             let first = part * self.part_blocks() * ROWS;
-            for (row, block) in numbered(blocks) {
-                for a in 0..block.starts.len() - 1 {
-                    let i = first + row + a;
-                    rows.scatter(i, &mut own);
-                    add_row(block, a, i, &rows, &own, &mut table);
-                    rows.clear(i, &mut own);
-                }
-            }
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (row, block) in numbered(blocks) {
+                        for a in 0..block.starts.len() - 1 {
+                            let i = first + row + a;
+                            block.agree(a, i, rows.row(i), &full, &mut products, &mut table);
+                        }
+                    }
+                },
+            );
             table
         };
         let parts: Vec<Vec<f64>> = self.blocks.par_chunks(self.part_blocks()).enumerate().map(part).collect();
@@ -309,31 +380,6 @@ impl<E: Entry> BinnedSlices<E> {
     /// Blocks per part of a sum over all pairs; depends on n alone.
     fn part_blocks(&self) -> usize {
         self.blocks.len().div_ceil(PARTS).max(1)
-    }
-}
-
-/// Add row i of a block to the table of agreements, the upper triangle for both sides.
-fn add_row<E: Entry>(
-    block: &PairBlock<E>,
-    a: usize,
-    i: usize,
-    rows: &RowFactor,
-    own: &[f64],
-    table: &mut [f64],
-) {
-    let row = block.row(a);
-    let lower = block.columns[row.clone()].partition_point(|j| (*j as usize) < i);
-    for at in row.start + lower..row.end {
-        let j = block.columns[at] as usize;
-        if j == i {
-            table[block.own_bin[at] as usize] += block.own[at].wide() * short_dot(own, own);
-            continue;
-        }
-        let g = rows.dot(j, own);
-        if g != 0.0 {
-            table[block.own_bin[at] as usize] += block.own[at].wide() * g;
-            table[block.their_bin[at] as usize] += block.theirs[at].wide() * g;
-        }
     }
 }
 

@@ -1,0 +1,106 @@
+//! V row by row: its nonzeros, or all of it.
+
+use rayon::prelude::*;
+
+use super::ROWS;
+use crate::math::factor::Factor;
+use crate::math::kernel::Entry;
+
+/// V by rows, nonzeros only.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RowFactor {
+    pub(super) r: usize,
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl RowFactor {
+    pub(super) fn new(factor: &Factor) -> Self {
+        let (n, r) = (factor.n_samples(), factor.n_columns());
+        let mut starts = vec![0_usize; n + 1];
+        for c in 0..r {
+            factor.nonzeros(c).0.iter().for_each(|i| starts[*i as usize + 1] += 1);
+        }
+        for i in 0..n {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let (mut columns, mut values) = (vec![0; starts[n]], vec![0.0; starts[n]]);
+        for c in 0..r {
+            let (rows, nonzeros) = factor.nonzeros(c);
+            for (i, v) in rows.iter().zip(nonzeros) {
+                let at = &mut next[*i as usize];
+                (columns[*at], values[*at]) = (c as u32, *v);
+                *at += 1;
+            }
+        }
+        Self { r, starts, columns, values }
+    }
+
+    #[inline(always)]
+    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let at = self.starts[i]..self.starts[i + 1];
+        self.columns[at.clone()].iter().map(|c| *c as usize).zip(self.values[at].iter().copied())
+    }
+
+    /// `out` ← row i; `out` was 0.
+    pub(super) fn scatter(&self, i: usize, out: &mut [f64]) {
+        self.row(i).for_each(|(c, v)| out[c] = v);
+    }
+
+    /// Where row i is not 0, `out` ← 0.
+    pub(super) fn clear(&self, i: usize, out: &mut [f64]) {
+        self.row(i).for_each(|(c, _)| out[c] = 0.0);
+    }
+
+    /// Row j times a full row.
+    #[inline(always)]
+    pub(super) fn dot(&self, j: usize, own: &[f64]) -> f64 {
+        self.row(j).map(|(c, v)| v * own[c]).sum()
+    }
+
+    /// VᵀX, r × b, of a row-major X; blocks of rows are added up in their order.
+    pub(super) fn transposed_times(&self, x: &[f64], b: usize) -> Vec<f64> {
+        let part = |(block, x): (usize, &[f64])| {
+            let mut part = vec![0.0; self.r * b];
+            for (a, x) in x.chunks_exact(b).enumerate() {
+                for (c, v) in self.row(block * ROWS + a) {
+                    part[c * b..(c + 1) * b].iter_mut().zip(x).for_each(|(sum, x)| *sum += v * x);
+                }
+            }
+            part
+        };
+        let parts: Vec<Vec<f64>> = x.par_chunks(ROWS * b).enumerate().map(part).collect();
+        let mut sum = vec![0.0; self.r * b];
+        for part in &parts {
+            sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
+        sum
+    }
+}
+
+/// V by rows in storage precision, zeros included.
+pub(super) struct FullRows<E> {
+    r: usize,
+    values: Vec<E>,
+}
+
+impl<E: Entry> FullRows<E> {
+    pub(super) fn new(factor: &Factor) -> Self {
+        let (n, r) = (factor.n_samples(), factor.n_columns());
+        let mut values = vec![E::default(); n * r];
+        values.par_chunks_mut((ROWS * r).max(1)).enumerate().for_each(|(block, rows)| {
+            for c in 0..r {
+                let column = &factor.column(c)[block * ROWS..];
+                rows.chunks_exact_mut(r).zip(column).for_each(|(row, v)| row[c] = E::narrow(*v));
+            }
+        });
+        Self { r, values }
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, i: usize, c: usize) -> f64 {
+        self.values[i * self.r + c].wide()
+    }
+}
