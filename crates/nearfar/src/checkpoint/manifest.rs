@@ -34,14 +34,9 @@ impl Facts {
             ("data: features".to_owned(), input.n_features().to_string()),
             ("data: kind".to_owned(), kind(input)),
             (VALUES.to_owned(), format!("{:016x}", hash(input))),
-            ("mode in force".to_owned(), plan.mode.to_string()),
-            ("precision in force".to_owned(), format!("{:?}", plan.precision).to_lowercase()),
+            // What was chosen where the settings leave the choice to the run.
+            ("held as".to_owned(), held(plan)),
         ]);
-        if let Some(shape) = plan.binned {
-            facts.insert("near in force".to_owned(), shape.near.to_string());
-            facts.insert("far in force".to_owned(), shape.far.to_string());
-            facts.insert("bins in force".to_owned(), shape.bins.to_string());
-        }
         let mut settings = serde_json::to_value(params).unwrap_or_default();
         if let Some(settings) = settings.as_object_mut() {
             OF_NO_MATTER.iter().for_each(|name| drop(settings.remove(*name)));
@@ -99,10 +94,21 @@ fn flatten(path: String, value: &Value, facts: &mut BTreeMap<String, String>) {
                 flatten(path, value, facts);
             }
         }
+        Value::String(word) => {
+            facts.insert(path, word.clone());
+        }
         leaf => {
             facts.insert(path, leaf.to_string());
         }
     }
+}
+
+fn held(plan: &Plan) -> String {
+    let precision = format!("{:?}", plan.precision).to_lowercase();
+    let shape = plan.binned.map_or_else(String::new, |shape| {
+        format!(", near {}, far {}, bins {}", shape.near, shape.far, shape.bins)
+    });
+    format!("{}, {precision}{shape}", plan.mode)
 }
 
 fn kind(input: &Input<'_>) -> String {

@@ -318,7 +318,7 @@ impl Round<'_> {
                 converged: head.converged,
             })
         })?;
-        self.note(|resumed| resumed.spectrum = true);
+        self.checkpoint.note(|resumed| resumed.spectrum = true);
         Some(eigen)
     }
 }
@@ -449,4 +449,57 @@ fn trace_rows(arrays: &Arrays<'_>, name: &str) -> Result<Vec<TraceRow>, String> 
             }
         };
     Ok(rows.iter().map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::Silent;
+
+    #[test]
+    fn lists_of_many_rows_go_into_several_files_and_come_back() {
+        let folder = std::env::temp_dir().join(format!("nearfar-lists-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let checkpoint = Checkpoint::new(&folder);
+        *super::super::lock(&checkpoint.resumed) = Some(Resumed::default());
+        let (n, k) = (2 * ROWS + 5, 2);
+        let found = Found {
+            lists: Lists {
+                k,
+                indices: (0..n * k).map(|at| (at % n) as u32).collect(),
+                values: (0..n * k).map(|at| (at as f64).sqrt()).collect(),
+            },
+            report: SearchReport { approximate: true, recall: 0.1 + 0.2 },
+            sigma: (0..n).map(|i| 1.0 / (1 + i) as f64).collect(),
+            warnings: vec![Warning::Duplicates { points: 9, first: 4 }, Warning::FewSamples { n_samples: 3 }],
+        };
+        checkpoint.keep_lists(&found, &Silent);
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 3);
+        let again = checkpoint.lists(n, k, &Silent).unwrap();
+        assert!(again.lists == found.lists && again.sigma == found.sigma);
+        assert_eq!((again.report, again.warnings), (found.report, found.warnings));
+        assert!(checkpoint.lists(n, k + 1, &Silent).is_none());
+        std::fs::remove_file(folder.join(lists_name(k, ROWS))).unwrap();
+        assert!(checkpoint.lists(n, k, &Silent).is_none(), "a file is missing");
+        assert!(checkpoint.troubles().is_empty());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn factors_and_traces_keep_every_bit() {
+        let values = vec![0.0, -0.0, 1.5, f64::MIN_POSITIVE / 4.0, f64::INFINITY, 0.0];
+        let sparse = Sparse::of(&Factor::new(values.clone(), 3, 2));
+        let rows = [TraceRow { change: [f64::INFINITY, f64::NAN, -0.0], ..TraceRow::of_fit(7, 1e-320) }];
+        let numbers = trace_numbers(&rows);
+        let mut arrays = sparse.arrays();
+        arrays.insert("trace", Array::list(&numbers));
+        let bytes = crate::tensors::pack(&super::super::PART, "", arrays);
+        let Ok((_, arrays)) = crate::tensors::unpack(&bytes, &super::super::PART) else {
+            panic!("not whole")
+        };
+        let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(read_factor(&arrays, 3, 2).unwrap().values()), bits(&values));
+        assert_eq!(bits(&trace_numbers(&trace_rows(&arrays, "trace").unwrap())), bits(&numbers));
+        assert!(read_factor(&arrays, 2, 2).is_err() && read_factor(&arrays, 3, 1).is_err());
+    }
 }
