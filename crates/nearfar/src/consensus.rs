@@ -342,9 +342,9 @@ where
 
     fn sizes(&self) -> Sizes {
         Sizes {
-            n_samples: self.slices.n_samples(),
-            n_clusters: self.params.n_clusters,
-            n_weights: self.slices.multiplicity().len(),
+            samples: self.slices.n_samples(),
+            clusters: self.params.n_clusters,
+            weights: self.slices.multiplicity().len(),
         }
     }
 

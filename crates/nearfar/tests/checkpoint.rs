@@ -10,7 +10,7 @@ use nearfar::checkpoint::CheckpointError;
 use nearfar::generate::{Generated, blobs, mixture};
 use nearfar::learn::lsdg::LsdgParams;
 use nearfar::learn::{Learned, StopReason, StopRule};
-use nearfar::observe::{Event, Observer, Silent, Stage};
+use nearfar::observe::{CancelFlag, Event, Observer, Silent, Stage};
 use nearfar::params::Starts;
 use nearfar::{
     BinnedParams, Checkpoint, Error, Input, Metric, Mode, Model, Params, Precision, Preset, Samples,
@@ -341,19 +341,22 @@ fn a_folder_that_can_no_longer_be_written_leaves_the_last_good_state() {
     assert!(error.to_string().contains("cannot be"), "{error}");
 }
 
+/// Watches, and stops when the flag is raised.
+struct Both<'a, O: Observer>(&'a CancelFlag, O);
+
+impl<O: Observer> Observer for Both<'_, O> {
+    fn notice(&self, event: &Event<'_>) {
+        self.1.notice(event);
+    }
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
 /// A folder with every kind of part: two starts are finished, the third stands in the middle, and the eigenvectors are those of a whole run.
 fn every_part(name: &str, input: &Input<'_>, params: &Params) -> PathBuf {
     let (place, whole) = (folder(name), folder(&format!("{name}-whole")));
-    let flag = nearfar::observe::CancelFlag::default();
-    struct Both<'a, O: Observer>(&'a nearfar::observe::CancelFlag, O);
-    impl<O: Observer> Observer for Both<'_, O> {
-        fn notice(&self, event: &Event<'_>) {
-            self.1.notice(event);
-        }
-        fn cancelled(&self) -> bool {
-            self.0.cancelled()
-        }
-    }
+    let flag = CancelFlag::default();
     let observer = Both(&flag, At::start(2, || flag.cancel()));
     let checkpoint = Checkpoint::new(&place).every(Duration::ZERO);
     assert!(cancelled(&fit_saved(input, params, &checkpoint, &observer)));

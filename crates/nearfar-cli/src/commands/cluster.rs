@@ -102,10 +102,10 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
 fn checkpoint(output: &OutputArgs, params: &Params) -> Outcome<Option<Checkpoint>> {
     let Some(folder) = &output.checkpoint else {
         let flag = if output.resume { "--resume" } else { "--checkpoint-every" };
-        return match output.resume || output.checkpoint_every.is_some() {
-            true => Err(Failure::wrong(format!("{flag} needs a folder; name it with --checkpoint DIR"))),
-            false => Ok(None),
-        };
+        if !output.resume && output.checkpoint_every.is_none() {
+            return Ok(None);
+        }
+        return Err(Failure::wrong(format!("{flag} needs a folder; name it with --checkpoint DIR")));
     };
     if params.method != MethodParams::Lsdg {
         let method = params.method.kind();

@@ -107,10 +107,10 @@ pub(crate) struct Round<'a> {
 /// Sizes that a start must have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    pub(crate) n_samples: usize,
-    pub(crate) n_clusters: usize,
+    pub(crate) samples: usize,
+    pub(crate) clusters: usize,
     /// Weights in w, and in p.
-    pub(crate) n_weights: usize,
+    pub(crate) weights: usize,
 }
 
 /// Where a start stood: the state behind a whole iteration.
@@ -227,7 +227,7 @@ impl Round<'_> {
 
     /// Where a start stood.
     pub(crate) fn standing(&self, member: usize, sizes: Sizes, observer: &dyn Observer) -> Option<Standing> {
-        let weights = Length::Of(Some(sizes.n_weights));
+        let weights = Length::Of(Some(sizes.weights));
         let standing =
             self.checkpoint.take(&self.loop_name(member), observer, |head: LoopHead, arrays| {
                 let main = head.started.map(|started| -> Result<MainLoop, String> {
@@ -238,7 +238,7 @@ impl Round<'_> {
                     })
                 });
                 Ok(Standing {
-                    factor: read_factor(arrays, sizes.n_samples, sizes.n_clusters)?,
+                    factor: read_factor(arrays, sizes.samples, sizes.clusters)?,
                     trace: trace_rows(arrays, "trace")?,
                     ended: head.ended,
                     main: main.transpose()?,
@@ -324,7 +324,7 @@ impl Round<'_> {
 }
 
 fn read_member(head: MemberHead, arrays: &Arrays<'_>, sizes: Sizes) -> Result<Member, String> {
-    let Sizes { n_samples, n_clusters, n_weights } = sizes;
+    let Sizes { samples: n_samples, clusters: n_clusters, weights: n_weights } = sizes;
     let numbers: Vec<f64> = arrays.read_any("numbers", Length::Of(Some(10)))?;
     let labels: Vec<u32> = arrays.read("labels", Length::NoneOr(Some(n_samples)))?;
     if labels.iter().any(|label| *label as usize >= n_clusters) {
