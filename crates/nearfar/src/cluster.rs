@@ -1,5 +1,6 @@
 //! The spine: parameters and data in, the stages in their order, a model out.
 
+use crate::checkpoint::{Checkpoint, Round};
 use crate::consensus::{Ensemble, Known, Member};
 use crate::error::{DataError, Error, ParamError, Result};
 use crate::family;
@@ -39,6 +40,25 @@ pub fn fit<'a>(input: impl Into<Input<'a>>, params: &Params) -> Result<Model> {
     fit_observed(&input.into(), params, &Silent)
 }
 
+/// The same, watched and saved as it goes: a run that was killed goes on from its checkpoint to the same bits as an unbroken one.
+///
+/// # Errors
+/// As [`fit_observed`]; for other methods than LSDG; and when the checkpoint cannot be written at all, or is another run's.
+pub fn fit_saved(
+    input: &Input<'_>,
+    params: &Params,
+    checkpoint: &Checkpoint,
+    observer: &dyn Observer,
+) -> Result<Model> {
+    params.check()?;
+    check_sizes(input.n_samples(), params.n_clusters)?;
+    let kind = params.method.kind();
+    let allowed = "lsdg where the run saves itself; the other methods have no checkpoints";
+    ParamError::unless(params.method == MethodParams::Lsdg, "method", kind, allowed)?;
+    checkpoint.begin(input, params, &plan(input.n_samples(), input.n_features(), params)?)?;
+    Prepared::kept(input, params, Some(checkpoint), observer)?.fit_kept(params, Some(checkpoint), observer)
+}
+
 /// The same, watched.
 ///
 /// # Errors
@@ -66,6 +86,15 @@ impl Prepared {
     /// # Errors
     /// As [`fit_observed`].
     pub fn fit(&self, params: &Params, observer: &dyn Observer) -> Result<Model> {
+        self.fit_kept(params, None, observer)
+    }
+
+    fn fit_kept(
+        &self,
+        params: &Params,
+        checkpoint: Option<&Checkpoint>,
+        observer: &dyn Observer,
+    ) -> Result<Model> {
         params.check()?;
         let kind = params.method.kind();
         let allowed = "lsdg here; the other methods are learnt from nearfar::family::Prepared";
@@ -78,7 +107,8 @@ impl Prepared {
         let side_by_side = plan(self.n_samples(), self.n_features, &planned)?.side_by_side;
         in_pool(params, || {
             let mut model = with_slices!(&*self.pairs, slices => {
-                self.learn_slices(slices, params, side_by_side, Vec::new(), observer)
+                let known = Known { saved: self.round(checkpoint), ..Known::default() };
+                self.learn_slices(slices, params, side_by_side, known, observer)
             })?;
             // Weights at the end of the near ranks ask for more of them: the members go on where they stand.
             let mut wider: Option<Self> = None;
@@ -93,25 +123,33 @@ impl Prepared {
                 }
                 let carried = with_slices!(&*now.pairs, slices => model.carried(slices));
                 let seconds = learning_seconds(&model);
-                let Some(grown) = now.clone().grown(observer)? else { break };
+                let Some(grown) = now.clone().grown(checkpoint, observer)? else { break };
                 model = with_slices!(&*grown.pairs, slices => {
-                    grown.learn_slices(slices, params, side_by_side, carried, observer)
+                    let known = Known { carried, saved: grown.round(checkpoint), ..Known::default() };
+                    grown.learn_slices(slices, params, side_by_side, known, observer)
                 })?;
                 model.timings.iter_mut().filter(|(s, _)| *s == Stage::Learn).for_each(|(_, s)| *s += seconds);
                 wider = Some(grown);
             }
             let now = wider.as_ref().unwrap_or(self);
-            with_slices!(&*now.pairs, slices => now.finish_slices(slices, model, observer))
+            let saved = now.round(checkpoint);
+            with_slices!(&*now.pairs, slices => now.finish_slices(slices, model, saved, observer))
         })
     }
 
-    /// Members of these slices; `carried` ones, with weights by rank, go on from where they stood.
+    /// The place of this preparation in a checkpoint.
+    fn round<'a>(&self, checkpoint: Option<&'a Checkpoint>) -> Option<Round<'a>> {
+        let near = self.binned_report().map_or(0, |report| report.shape.near);
+        checkpoint.map(|checkpoint| Round { checkpoint, near, attempt: 0 })
+    }
+
+    /// Members of these slices; known ones that were carried here go on from where they stood.
     fn learn_slices<S: Slices>(
         &self,
         slices: &S,
         params: &Params,
         side_by_side: usize,
-        carried: Vec<Member>,
+        mut known: Known<'_>,
         observer: &dyn Observer,
     ) -> Result<Model>
     where
@@ -124,8 +162,8 @@ impl Prepared {
             return Ok(model.every_point_alone());
         }
         let (members, seconds) = timed(Stage::Learn, observer, || {
-            let known = self.known.as_deref();
-            learn(slices, &mut model, side_by_side, &Known { starts: known, carried }, observer)
+            known.starts = self.known.as_deref();
+            learn(slices, &mut model, side_by_side, known, observer)
         });
         model.timings.push((Stage::Learn, seconds));
         model.members = match members {
@@ -140,6 +178,7 @@ impl Prepared {
         &self,
         slices: &S,
         mut model: Model,
+        saved: Option<Round<'_>>,
         observer: &dyn Observer,
     ) -> Result<Model> {
         if !model.labels.is_empty() {
@@ -153,7 +192,7 @@ impl Prepared {
             (model.near_weights, model.far_weights) = (slices.per_rank(&near), slices.per_rank(&far));
             (model.labels, model.membership) = (vec![0; n], vec![1.0; n]);
         } else {
-            model.label_by_spectrum(slices, observer)?;
+            model.label_by_spectrum(slices, saved, observer)?;
         }
         model.look_back();
         model.warn_of_pieces(self.pieces(ranks));
@@ -225,7 +264,12 @@ impl Model {
     }
 
     /// augment, spectral, labels.
-    fn label_by_spectrum<S: Slices>(&mut self, slices: &S, observer: &dyn Observer) -> Result<()> {
+    fn label_by_spectrum<S: Slices>(
+        &mut self,
+        slices: &S,
+        saved: Option<Round<'_>>,
+        observer: &dyn Observer,
+    ) -> Result<()> {
         let (n, r) = (slices.n_samples(), self.params.n_clusters);
         let (restarts, seed) = (self.params.kmeans_restarts, self.params.seed);
         let (z, seconds) = timed(Stage::Augment, observer, || {
@@ -234,8 +278,16 @@ impl Model {
         });
         self.timings.push((Stage::Augment, seconds));
         let z = z?;
-        let (eigen, seconds) =
-            timed(Stage::Spectral, observer, || spectral::eigenvectors(&z, r, seed, observer));
+        let (eigen, seconds) = timed(Stage::Spectral, observer, || {
+            if let Some(eigen) = saved.and_then(|saved| saved.spectrum(n, (r + 1).min(n), observer)) {
+                return Ok(eigen);
+            }
+            let eigen = spectral::eigenvectors(&z, r, seed, observer)?;
+            if let Some(saved) = saved {
+                saved.keep_spectrum(&eigen, observer);
+            }
+            Ok::<_, Error>(eigen)
+        });
         self.timings.push((Stage::Spectral, seconds));
         let eigen = eigen?;
         let (found, seconds) = timed(Stage::Labels, observer, || {
@@ -305,7 +357,7 @@ fn learn<S: Slices>(
     slices: &S,
     model: &mut Model,
     side_by_side: usize,
-    known: &Known<'_>,
+    mut known: Known<'_>,
     observer: &dyn Observer,
 ) -> Result<Vec<Member>>
 where
@@ -313,12 +365,15 @@ where
 {
     let asked = model.params.lsdg.beta;
     loop {
-        let members = Ensemble::new(slices, &model.params, known, observer)?.learn(side_by_side);
+        let members = Ensemble::new(slices, &model.params, &known, observer)?.learn(side_by_side);
         let lsdg = &mut model.params.lsdg;
         let follows = matches!(lsdg.density, Density::Neighbors(_)) && lsdg.dissimilarity && lsdg.beta > 0.0;
         let learns = model.params.n_clusters > 1;
         if learns && follows && matches!(members, Err(Error::Collapsed { .. })) {
             lsdg.beta = if lsdg.beta > LEAST_BETA { lsdg.beta / 4.0 } else { 0.0 };
+            if let Some(round) = &mut known.saved {
+                round.attempt += 1;
+            }
             continue;
         }
         if lsdg.beta < asked {

@@ -3,12 +3,16 @@
 //! Single starts end in different local minima. A member's labels are judged by their normalised cut on the starting
 //! graph, the better ones are kept, and Z is the mean of theirs.
 
+use std::time::Instant;
+
 use rayon::prelude::*;
 
+use crate::checkpoint::{Round, Sizes, Standing};
 use crate::error::{Error, Result};
 use crate::learn::lsdg::objective::{Coefficients, Objective};
 use crate::learn::lsdg::{Alpha, Density, Lsdg, LsdgParams, start_weights};
-use crate::learn::{Learned, StopReason, aosymnmf::AoSymNmf, phals::Phals, run, start};
+use crate::learn::run::{Keep, run_kept};
+use crate::learn::{Learned, StopReason, TraceRow, aosymnmf::AoSymNmf, phals::Phals, start};
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::observe::{Event, Observer, Stage};
@@ -70,6 +74,14 @@ impl Member {
         self.learned.as_ref().unwrap_or(&self.started)
     }
 
+    /// Whether the observer ended it early.
+    pub(crate) fn stopped(&self) -> bool {
+        [Some(&self.started), self.learned.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|learned| learned.reason == StopReason::Stopped)
+    }
+
     fn collapsed(&self) -> bool {
         self.factor.norm2() == 0.0 || self.last_loop().reason == StopReason::Collapsed
     }
@@ -94,6 +106,18 @@ pub(crate) struct Known<'a> {
     pub(crate) starts: Option<&'a KnownStarts>,
     /// Members to go on with, weights by rank.
     pub(crate) carried: Vec<Member>,
+    /// Where the members are kept.
+    pub(crate) saved: Option<Round<'a>>,
+}
+
+/// A member before its main loop, or in the middle of it.
+struct Begun {
+    factor: Factor,
+    started: Learned,
+    /// w and p.
+    weights: (Vec<f64>, Vec<f64>),
+    /// The trace of the main loop, and why it ended where it did, of a member that stood in the middle.
+    standing: Option<(Vec<TraceRow>, Option<StopReason>)>,
 }
 
 impl<'a, S: Slices> Ensemble<'a, S>
@@ -139,7 +163,13 @@ where
             members.extend(learnt?);
             let done = batch.len() as u64;
             self.observer.notice(&Event::Progress { stage: Stage::Learn, done, total });
-            if self.observer.enough() {
+            let enough = self.observer.enough();
+            if let Some(round) = self.known.saved
+                && (enough || members.iter().any(Member::stopped))
+            {
+                round.checkpoint.close();
+            }
+            if enough {
                 break;
             }
         }
@@ -180,33 +210,27 @@ where
         }
     }
 
+    /// One member: from the checkpoint where it is finished there, else learnt and kept.
     fn learn_one(&self, member: usize) -> Result<Member> {
+        let found = self.known.saved.and_then(|round| round.member(member, self.sizes(), self.observer));
+        if let Some(found) = found {
+            found.last_loop().tell_again(member, self.observer);
+            self.tell(member, &found);
+            return Ok(found);
+        }
+        let result = self.learn_anew(member)?;
+        if let Some(round) = self.known.saved {
+            round.keep_member(member, &result, self.observer);
+        }
+        Ok(result)
+    }
+
+    fn learn_anew(&self, member: usize) -> Result<Member> {
         let lsdg = self.params.member(member);
         let spectral_start = self.params.starts_spectral(member);
         let alpha = self.alpha(&lsdg);
         let mut graph = self.slices.new_graph();
-        let mut weights = self.start_weights();
-        let (factor, started) = match self.known.starts {
-            _ if member < self.known.carried.len() => {
-                let before = &self.known.carried[member];
-                let by_weight = |ranks: &[f64]| self.slices.per_weight(ranks);
-                weights = (by_weight(&before.near_weights), by_weight(&before.far_weights));
-                (before.factor.clone(), before.started.clone())
-            }
-            Some(known) if !spectral_start && !self.params.orthogonal_start => {
-                let start =
-                    start::random(self.slices.n_samples(), self.params.n_clusters, &mut self.stream(member));
-                known.get_or(self.start_key(member, &lsdg), || {
-                    self.slices.combine(&weights.0, &mut graph);
-                    self.started_factor(member, &graph, start, alpha)
-                })
-            }
-            _ => {
-                let start = self.start_factor(member, spectral_start, &lsdg, &mut graph)?;
-                self.slices.combine(&weights.0, &mut graph);
-                self.started_factor(member, &graph, start, alpha)
-            }
-        };
+        let Begun { factor, started, weights, standing } = self.begin(member, &lsdg, alpha, &mut graph)?;
         let neighbors = match lsdg.density {
             Density::Neighbors(k) => Some(k),
             Density::Mu { .. } => None,
@@ -230,7 +254,7 @@ where
         if result.started.reason != StopReason::Cancelled {
             let start = std::mem::take(&mut result.factor);
             let mut learner = Lsdg::new(self.slices, graph, start, weights, lsdg, alpha);
-            result.learned = Some(run(&mut learner, &self.params.stop, member, self.observer));
+            result.learned = Some(self.main_loop(member, &mut learner, &result.started, standing));
             result.objective = learner.objective();
             result.coefficients = learner.coefficients();
             (result.factor, result.near_weights, result.far_weights, graph) = learner.into_parts();
@@ -248,6 +272,80 @@ where
         }
         self.tell(member, &result);
         Ok(result)
+    }
+
+    /// What the main loop of a member starts from: where it stood, what the starting loop makes, or what was carried here.
+    fn begin(&self, member: usize, lsdg: &LsdgParams, alpha: f64, graph: &mut S::Graph) -> Result<Begun> {
+        let mut weights = self.start_weights();
+        let standing = self.known.saved.and_then(|round| round.standing(member, self.sizes(), self.observer));
+        let (factor, started) = match (standing, self.known.starts) {
+            (Some(Standing { factor, trace, ended, main: Some(main) }), _) => {
+                let (weights, standing) = ((main.near_weights, main.far_weights), Some((trace, ended)));
+                return Ok(Begun { factor, started: main.started, weights, standing });
+            }
+            (Some(Standing { factor, trace, ended: Some(reason), .. }), _) => {
+                (factor, Learned::again(trace, reason))
+            }
+            (Some(Standing { factor, trace, .. }), _) => {
+                self.slices.combine(&weights.0, graph);
+                self.started_factor(member, graph, factor, Some(trace), alpha)
+            }
+            _ if member < self.known.carried.len() => {
+                let before = &self.known.carried[member];
+                let by_weight = |ranks: &[f64]| self.slices.per_weight(ranks);
+                weights = (by_weight(&before.near_weights), by_weight(&before.far_weights));
+                (before.factor.clone(), before.started.clone())
+            }
+            (None, Some(known)) if !self.params.starts_spectral(member) && !self.params.orthogonal_start => {
+                let start =
+                    start::random(self.slices.n_samples(), self.params.n_clusters, &mut self.stream(member));
+                known.get_or(self.start_key(member, lsdg), || {
+                    self.slices.combine(&weights.0, graph);
+                    self.started_factor(member, graph, start, None, alpha)
+                })
+            }
+            _ => {
+                let start = self.start_factor(member, self.params.starts_spectral(member), lsdg, graph)?;
+                self.slices.combine(&weights.0, graph);
+                self.started_factor(member, graph, start, None, alpha)
+            }
+        };
+        Ok(Begun { factor, started, weights, standing: None })
+    }
+
+    /// The main loop, from its beginning or from where it stood.
+    fn main_loop(
+        &self,
+        member: usize,
+        learner: &mut Lsdg<'_, S>,
+        started: &Learned,
+        standing: Option<(Vec<TraceRow>, Option<StopReason>)>,
+    ) -> Learned {
+        if let Some((trace, Some(reason))) = standing {
+            let learned = Learned::again(trace, reason);
+            learned.tell_again(member, self.observer);
+            return learned;
+        }
+        let (stop, before) = (&self.params.stop, standing.map(|(trace, _)| trace));
+        let mut keep = self.keeper(member, Some(started));
+        run_kept(learner, before, stop, member, self.observer, &mut *keep)
+    }
+
+    /// Keeps the state of a loop of this member, where the run is kept. `started` is the loop before the main one.
+    fn keeper<'b>(&'b self, member: usize, started: Option<&'b Learned>) -> Box<Keep<'b>> {
+        let Some(round) = self.known.saved else { return Box::new(|_, _, _| {}) };
+        let mut last = Instant::now();
+        Box::new(move |method, trace, ended| {
+            round.keep_loop(member, &mut last, (method, trace, ended), started, self.observer);
+        })
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            samples: self.slices.n_samples(),
+            clusters: self.params.n_clusters,
+            weights: self.slices.multiplicity().len(),
+        }
     }
 
     /// Tell of a member, with its weights by rank.
@@ -298,24 +396,32 @@ where
         Ok(start::from_labels(&found.labels, r, START_NOISE, &mut stream))
     }
 
-    /// The loop on the fixed starting graph.
+    /// The loop on the fixed starting graph; `before` is the trace of the iterations that left `start`, where it was begun before.
     fn started_factor(
         &self,
         member: usize,
         graph: &S::Graph,
         start: Factor,
+        before: Option<Vec<TraceRow>>,
         alpha: f64,
     ) -> (Factor, Learned) {
-        let params = self.params;
+        let (stop, reseed) = (&self.params.stop, self.params.lsdg.reseed);
         // Iterations of this loop are no progress of the main one.
         let observer = &Quiet(self.observer);
-        if params.orthogonal_start {
-            let mut method = AoSymNmf::new(graph, start, alpha, params.lsdg.reseed);
-            let learned = run(&mut method, &params.stop, member, observer);
+        let mut keep = self.keeper(member, None);
+        if self.params.orthogonal_start {
+            let mut method = match before {
+                None => AoSymNmf::new(graph, start, alpha, reseed),
+                Some(_) => AoSymNmf::resumed(graph, start, alpha, reseed),
+            };
+            let learned = run_kept(&mut method, before, stop, member, observer, &mut *keep);
             (method.into_factor(), learned)
         } else {
-            let mut method = Phals::new(graph, start);
-            let learned = run(&mut method, &params.stop, member, observer);
+            let mut method = match before {
+                None => Phals::new(graph, start),
+                Some(_) => Phals::resumed(graph, start),
+            };
+            let learned = run_kept(&mut method, before, stop, member, observer, &mut *keep);
             (method.into_factor(), learned)
         }
     }

@@ -1,6 +1,7 @@
 //! Everything that can go wrong, one variant per cause. A message names the place, what was found,
 //! what is allowed and what to try.
 
+use crate::checkpoint::CheckpointError;
 use crate::load::LoadError;
 use crate::model::ModelFileError;
 
@@ -17,6 +18,9 @@ pub enum Error {
     /// A model file could not be read or written.
     #[error(transparent)]
     ModelFile(#[from] ModelFileError),
+    /// A run cannot be saved, or not be resumed.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// A parameter is out of its range.
     #[error(transparent)]
     Param(#[from] ParamError),

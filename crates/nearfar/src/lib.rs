@@ -22,6 +22,7 @@
 //! trace) and `presets` (the paper's settings, a single start, parts switched off).
 
 pub mod augment;
+pub mod checkpoint;
 pub mod cluster;
 pub mod consensus;
 pub mod error;
@@ -43,11 +44,13 @@ pub mod samples;
 pub mod slices;
 pub mod spectral;
 mod starts;
+mod tensors;
 
 /// The version of this library.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-pub use cluster::{fit, fit_observed};
+pub use checkpoint::Checkpoint;
+pub use cluster::{fit, fit_observed, fit_saved};
 pub use error::{DataError, Error, ParamError, Result};
 pub use model::{Model, SavedModel};
 pub use neighbors::{Input, Metric, NeighborLists, Warning};

@@ -60,7 +60,7 @@ pub enum Event<'a> {
         /// Units in all.
         total: u64,
     },
-    /// One iteration of the learner finished.
+    /// One iteration of the learner finished. A resumed run tells of those before it, too.
     Iteration {
         /// Which member of the consensus, from 0.
         member: usize,
@@ -73,6 +73,11 @@ pub enum Event<'a> {
         member: usize,
         /// What it learnt.
         state: &'a Member,
+    },
+    /// A checkpoint could not be written, or a part of it not be used; the run goes on without.
+    Trouble {
+        /// What happened, for people.
+        message: &'a str,
     },
     /// A stage ended.
     Finished {

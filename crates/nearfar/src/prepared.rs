@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::checkpoint::{Checkpoint, Found};
 use crate::error::{DataError, Error, ParamError, Result};
 use crate::learn::Needs;
 use crate::learn::lsdg::{default_start_ranks, start_weights};
@@ -96,6 +97,16 @@ impl Prepared {
     /// # Errors
     /// When the data breaks a rule, the settings are out of range, or memory does not suffice.
     pub fn new(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Self> {
+        Self::kept(input, params, None, observer)
+    }
+
+    /// The same; the neighbours of binned mode are kept in a checkpoint, or taken from it.
+    pub(crate) fn kept(
+        input: &Input<'_>,
+        params: &Params,
+        checkpoint: Option<&Checkpoint>,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         params.check()?;
         let (n_samples, n_features) = (input.n_samples(), input.n_features());
         let params = &params.settled(n_samples);
@@ -109,7 +120,7 @@ impl Prepared {
                 let points = Points::rows_only(samples, *metric)?;
                 let read = clock.elapsed().as_secs_f64();
                 let recipe = Recipe { shape, seed: params.seed, precision: plan.precision, grown_from: None };
-                let mut prepared = Self::binned(points, &recipe, observer)?;
+                let mut prepared = Self::binned(points, &recipe, checkpoint, observer)?;
                 prepared.seconds[0] += read;
                 Ok(prepared)
             });
@@ -151,20 +162,19 @@ impl Prepared {
     }
 
     /// Search, sample and slice.
-    fn binned(points: Points, recipe: &Recipe, observer: &dyn Observer) -> Result<Self> {
+    fn binned(
+        points: Points,
+        recipe: &Recipe,
+        checkpoint: Option<&Checkpoint>,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let Recipe { shape, seed, precision, grown_from } = *recipe;
-        let (n, n_features) = points.shape();
-        let ((found, scaled), searched) = {
-            let (found, seconds) = timed(Stage::Neighbors, observer, || -> Result<_> {
-                // σ needs its neighbour even where fewer ranks are kept.
-                let wanted = (shape.near - 1).max(SIGMA_NEIGHBOR);
-                let (lists, report) = search(&points, wanted, Way::Auto, observer)?;
-                let scaled = scales(&lists, n, &|i| nearest_apart(&points, n, i));
-                Ok(((lists, report), scaled))
-            });
-            (found?, seconds)
-        };
-        let ((lists, report), (sigma, warnings)) = (found, scaled);
+        let n_features = points.shape().1;
+        // σ needs its neighbour even where fewer ranks are kept.
+        let wanted = (shape.near - 1).max(SIGMA_NEIGHBOR);
+        let (found, searched) =
+            timed(Stage::Neighbors, observer, || neighbors_of(&points, wanted, checkpoint, observer));
+        let Found { lists, report, sigma, warnings } = found?;
         let (pairs, sliced) = timed(Stage::Slices, observer, || -> Result<_> {
             Ok(if precision == Precision::Double {
                 Pairs::BinnedDouble(BinnedSlices::new(&points, &lists, &sigma, shape, seed, observer)?)
@@ -203,7 +213,11 @@ impl Prepared {
     }
 
     /// The same data with twice as many near ranks; `None` where all ranks are near already, or the mode is exact.
-    pub(crate) fn grown(self, observer: &dyn Observer) -> Result<Option<Self>> {
+    pub(crate) fn grown(
+        self,
+        checkpoint: Option<&Checkpoint>,
+        observer: &dyn Observer,
+    ) -> Result<Option<Self>> {
         let n = self.n_samples();
         let (precision, seconds) = (self.precision, self.seconds);
         let Some(origin) = self.origin else { return Ok(None) };
@@ -219,7 +233,8 @@ impl Prepared {
         };
         let shape = BinnedShape { near: (2 * shape.near).min(n), ..shape };
         let grown_from = Some(grown_from.unwrap_or(shape.near / 2));
-        let mut grown = Self::binned(points, &Recipe { shape, seed, precision, grown_from }, observer)?;
+        let recipe = Recipe { shape, seed, precision, grown_from };
+        let mut grown = Self::binned(points, &recipe, checkpoint, observer)?;
         grown.seconds = [seconds[0] + grown.seconds[0], seconds[1] + grown.seconds[1]];
         Ok(Some(grown))
     }
@@ -314,6 +329,29 @@ impl Pairs {
             Ok(slices.share_of(&|i, j| truth[i] == truth[j]))
         })
     }
+}
+
+/// The nearest `wanted` of every point, with the scales: from the checkpoint, or else found and kept there.
+fn neighbors_of(
+    points: &Points,
+    wanted: usize,
+    checkpoint: Option<&Checkpoint>,
+    observer: &dyn Observer,
+) -> Result<Found> {
+    let (n, _) = points.shape();
+    let there = checkpoint.and_then(|checkpoint| checkpoint.lists(n, wanted.min(n - 1), observer));
+    if let Some(found) = there {
+        let (done, total) = (n as u64, n as u64);
+        observer.notice(&Event::Progress { stage: Stage::Neighbors, done, total });
+        return Ok(found);
+    }
+    let (lists, report) = search(points, wanted, Way::Auto, observer)?;
+    let (sigma, warnings) = scales(&lists, n, &|i| nearest_apart(points, n, i));
+    let found = Found { lists, report, sigma, warnings };
+    if let Some(checkpoint) = checkpoint {
+        checkpoint.keep_lists(&found, observer);
+    }
+    Ok(found)
 }
 
 /// What a binned preparation is made by.

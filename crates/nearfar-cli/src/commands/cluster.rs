@@ -3,8 +3,9 @@
 use std::sync::PoisonError;
 use std::time::Instant;
 
+use nearfar::learn::MethodParams;
 use nearfar::model::SaveOptions;
-use nearfar::{Error, Mode, Model, Params, Plan, SavedModel};
+use nearfar::{Checkpoint, Error, Mode, Model, Params, Plan, SavedModel};
 use nearfar_report::Record;
 
 use super::plan::{print_plan, print_plan_json};
@@ -27,6 +28,7 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     let args = settings::merge(flags)?;
     let params = settings::params(&args.learn)?;
     check_outputs(&args)?;
+    let checkpoint = checkpoint(&args.output, &params)?;
     interrupt::listen();
     let data = Data::read(&args.input)?;
     let params = params.settled(data.table.n_samples);
@@ -36,7 +38,12 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     let picture = output.image_shape.as_ref().map(|shape| shape.picture);
     report::check_picture(picture.as_ref(), &data)?;
     if output.dry_run {
-        return if output.json { print_plan_json(&plan) } else { print_plan(&plan, data.table.n_samples) };
+        let n_samples = data.table.n_samples;
+        return if output.json {
+            print_plan_json(&plan, n_samples, &params)
+        } else {
+            print_plan(&plan, n_samples, &params)
+        };
     }
     if params.mode == Mode::Auto && plan.mode == Mode::Binned && !output.quiet && !output.json {
         say(format_args!(
@@ -44,10 +51,22 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
             data.table.n_samples
         ));
     }
+    if let Some(checkpoint) = &checkpoint
+        && output.resume
+        && !checkpoint.exists()
+        && !output.quiet
+        && !output.json
+    {
+        let folder = checkpoint.folder().display();
+        say(format_args!("{folder}: no checkpoint is here, so the run starts from the beginning"));
+    }
     let watch = Watch::new(output);
     keep_what_there_is(output, &watch, &settings);
     interrupt::enter(Phase::Running);
-    let fitted = nearfar::fit_observed(&input, &params, &watch);
+    let fitted = match &checkpoint {
+        Some(checkpoint) => nearfar::fit_saved(&input, &params, checkpoint, &watch),
+        None => nearfar::fit_observed(&input, &params, &watch),
+    };
     if let Err(Error::Cancelled { .. }) = fitted {
         interrupt::say_last_words();
         return Err(Failure::silent(Exit::Interrupted));
@@ -55,10 +74,16 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     interrupt::enter(Phase::Writing);
     let model = fitted?;
     let mut summary = Summary::new(&data, &model, clock.elapsed().as_secs_f64());
+    if let Some(checkpoint) = &checkpoint {
+        summary.note_checkpoint(checkpoint);
+    }
     let drawn = output.report.is_some() || output.out_dir.is_some();
     let record =
         drawn.then(|| report::record(&data, &model, &summary, &settings, &plan, picture)).transpose()?;
     write(&args, &data, &model, &mut summary, &settings, record.as_ref())?;
+    if let Some(checkpoint) = &checkpoint {
+        checkpoint.remove()?; // only now: what it could make again is safe
+    }
     let paint = Paint::for_stderr(output.no_color);
     if !output.quiet && !output.json {
         summary.print(&model, paint, output.verbose);
@@ -72,6 +97,32 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
         return Err(Failure { exit: Exit::Strict, message });
     }
     Ok(())
+}
+
+/// Where the run saves itself.
+fn checkpoint(output: &OutputArgs, params: &Params) -> Outcome<Option<Checkpoint>> {
+    let Some(folder) = &output.checkpoint else {
+        let flag = if output.resume { "--resume" } else { "--checkpoint-every" };
+        if !output.resume && output.checkpoint_every.is_none() {
+            return Ok(None);
+        }
+        return Err(Failure::wrong(format!("{flag} needs a folder; name it with --checkpoint DIR")));
+    };
+    if params.method != MethodParams::Lsdg {
+        let method = params.method.kind();
+        return Err(Failure::wrong(format!(
+            "only lsdg can save itself; leave out --checkpoint with {method}"
+        )));
+    }
+    // A folder that can only be read can still be resumed from.
+    if !output.resume {
+        check_folder(folder)?;
+    }
+    let checkpoint = Checkpoint::new(folder).resume(output.resume);
+    Ok(Some(match &output.checkpoint_every {
+        Some(pause) => checkpoint.every(pause.time),
+        None => checkpoint,
+    }))
 }
 
 /// Complain about places that cannot be written before the work, not after it.
@@ -125,20 +176,24 @@ fn plan(data: &Data, params: &Params, output: &OutputArgs) -> Outcome<Plan> {
 
 /// What Ctrl-C leaves behind.
 fn keep_what_there_is(output: &OutputArgs, watch: &Watch, settings: &str) {
-    let (folder, quiet) = (output.out_dir.clone(), output.quiet);
+    let (folder, checkpoint, quiet) = (output.out_dir.clone(), output.checkpoint.clone(), output.quiet);
     let (trace, settings) = (watch.trace.clone(), settings.to_owned());
     interrupt::set_last_words(Some(Box::new(move || {
         let mut trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
         let stage = trace.stage.map_or("load", nearfar::observe::Stage::name);
         let kept = match &folder {
+            None if checkpoint.is_some() => String::new(),
             None => "nothing is kept; --out-dir keeps the trace".to_owned(),
             Some(path) => match Folder::new(path).save_interrupted(&mut trace, &settings) {
                 Ok(()) => format!("the trace so far is in {}", path.join("trace.csv").display()),
                 Err(failure) => failure.message,
             },
         };
+        let saved = checkpoint.map(|folder| format!("--resume goes on from {}", folder.display()));
+        let kept: Vec<String> =
+            [Some(kept).filter(|kept| !kept.is_empty()), saved].into_iter().flatten().collect();
         if !quiet {
-            say(format_args!("interrupted during {stage}; {kept}"));
+            say(format_args!("interrupted during {stage}; {}", kept.join("; ")));
         }
     })));
 }

@@ -1,6 +1,7 @@
 //! Values that flags take.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use nearfar::graph::GraphKind as FactoredGraph;
@@ -209,6 +210,52 @@ impl From<Size> for String {
     }
 }
 
+/// A length of time, kept as it was written.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Pause {
+    pub(crate) time: Duration,
+    text: String,
+}
+
+impl FromStr for Pause {
+    type Err = String;
+
+    /// Digits, perhaps with a point, and a unit: s (or none), m or h; at most a year.
+    fn from_str(text: &str) -> Result<Self, String> {
+        const YEAR: f64 = 365.0 * 86_400.0;
+        let wrong = || format!("{text:?} is not a length of time; write it as 30s, 5m or 1h");
+        let trimmed = text.trim();
+        let split = trimmed.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(trimmed.len());
+        let (number, unit) = trimmed.split_at(split);
+        let seconds = match unit.to_ascii_lowercase().as_str() {
+            "" | "s" | "sec" => 1.0,
+            "m" | "min" => 60.0,
+            "h" => 3600.0,
+            _ => return Err(wrong()),
+        };
+        let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+        let seconds = number * seconds;
+        if !(0.0..=YEAR).contains(&seconds) {
+            return Err(wrong());
+        }
+        Ok(Self { time: Duration::from_secs_f64(seconds), text: trimmed.to_owned() })
+    }
+}
+
+impl TryFrom<String> for Pause {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Pause> for String {
+    fn from(pause: Pause) -> Self {
+        pause.text
+    }
+}
+
 /// Height and width of pictures, kept as they were written.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(try_from = "String", into = "String")]
@@ -303,6 +350,18 @@ mod tests {
         assert_eq!(bytes("100"), Ok(100));
         for wrong in ["", "G", "-1G", "0", "nan", "inf", "1e99", "4X", "4 GG", "1e400"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn pauses() {
+        let seconds = |text: &str| text.parse::<Pause>().map(|pause| pause.time.as_secs_f64());
+        assert_eq!(seconds("30s"), Ok(30.0));
+        assert_eq!(seconds("1.5 m"), Ok(90.0));
+        assert_eq!(seconds("2h"), Ok(7200.0));
+        assert_eq!(seconds("0"), Ok(0.0));
+        for wrong in ["", "s", "-1s", "nan", "inf", "1e99", "4d", "3 weeks", "1e400h"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
         }
     }
 

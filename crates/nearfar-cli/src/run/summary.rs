@@ -1,5 +1,6 @@
 //! What came of a run, for people and as JSON.
 
+use nearfar::checkpoint::{Checkpoint, Resumed};
 use nearfar::labels::score::Scores;
 use nearfar::learn::StopReason;
 use nearfar::learn::lsdg::{Alpha, Density};
@@ -55,6 +56,9 @@ pub(crate) struct Summary {
     binned: Option<nearfar::prepared::BinnedReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     search: Option<nearfar::neighbors::SearchReport>,
+    /// What was taken from a checkpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resumed: Option<Resumed>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scores: Option<Scores>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,6 +124,7 @@ impl Summary {
             mode: if model.binned.is_some() { nearfar::Mode::Binned } else { nearfar::Mode::Exact },
             binned: model.binned,
             search: model.search,
+            resumed: None,
             scores: truth.and_then(|truth| nearfar::labels::score::score(&model.labels, &truth.codes).ok()),
             classes: truth.map(|truth| truth.names.len()),
             warnings: data.notes(),
@@ -130,6 +135,13 @@ impl Summary {
         summary.warnings.extend(model.warnings.iter().map(Note::of_library));
         summary.note_unconverged(model);
         summary
+    }
+
+    /// Tell what the checkpoint did for the run, and what it could not.
+    pub(crate) fn note_checkpoint(&mut self, checkpoint: &Checkpoint) {
+        self.resumed = checkpoint.resumed();
+        let troubles = checkpoint.troubles().into_iter();
+        self.warnings.extend(troubles.map(|message| Note::new("checkpoint", message)));
     }
 
     /// Program and version.
@@ -168,6 +180,9 @@ impl Summary {
         line("data", format!("{}: {} points, {shape} ({})", self.input, self.n_samples, self.source));
         if verbose {
             line("settings", describe(&self.settings));
+        }
+        if let Some(resumed) = &self.resumed {
+            line("resumed", format!("from {resumed}"));
         }
         line("stages", self.stages());
         if let Some(binned) = &self.binned {

@@ -30,6 +30,7 @@ pub(crate) struct Watch {
     /// The largest count told of the stage that runs: threads may report out of order.
     told: Mutex<u64>,
     keep_trace: bool,
+    quiet: bool,
     pub(crate) trace: SharedTrace,
     clock: Instant,
 }
@@ -43,6 +44,7 @@ impl Watch {
             json: kind == ProgressKind::Json,
             told: Mutex::default(),
             keep_trace: output.out_dir.is_some(),
+            quiet: output.quiet || output.json,
             trace: SharedTrace::default(),
             clock: Instant::now(),
         }
@@ -65,6 +67,11 @@ impl Watch {
             Event::Iteration { member, row } => {
                 if let Some(bar) = &*bar {
                     bar.set_message(format!("start {}, iteration {}", member + 1, row.iteration));
+                }
+            }
+            Event::Trouble { message } => {
+                if let Some(bar) = &*bar {
+                    bar.suspend(|| warn(message));
                 }
             }
             Event::Finished { .. } => {
@@ -93,6 +100,9 @@ impl Watch {
             Event::Iteration { member, row } => serde_json::json!({
                 "event": "iteration", "member": member, "iteration": row.iteration, "loss": row.loss(), "at": at
             }),
+            Event::Trouble { message } => {
+                serde_json::json!({"event": "trouble", "message": message, "at": at})
+            }
             Event::Finished { stage, seconds } => {
                 serde_json::json!({"event": "finished", "stage": stage, "seconds": seconds, "at": at})
             }
@@ -112,6 +122,8 @@ impl Observer for Watch {
             Event::Started { stage } => {
                 self.trace.lock().unwrap_or_else(PoisonError::into_inner).stage = Some(*stage);
             }
+            // At once: a long run may never come to its summary.
+            Event::Trouble { message } if self.bar.is_none() && !self.json && !self.quiet => warn(message),
             Event::Iteration { member, row } if self.keep_trace => {
                 let mut trace = self.trace.lock().unwrap_or_else(PoisonError::into_inner);
                 trace.rows.push((*member, (*row).clone()));
@@ -123,6 +135,10 @@ impl Observer for Watch {
     fn cancelled(&self) -> bool {
         interrupt::asked()
     }
+}
+
+fn warn(message: &str) {
+    say(format_args!("warning: {message}"));
 }
 
 fn new_bar(stage: Stage) -> ProgressBar {

@@ -21,6 +21,11 @@ pub trait Method {
     /// The factor as it stands.
     fn factor(&self) -> &Factor;
 
+    /// w and p as they stand, where the method learns them. With V they are all that the next iteration starts from.
+    fn weights(&self) -> Option<(&[f64], &[f64])> {
+        None
+    }
+
     /// Whether the state passes the method's own test of an optimum.
     fn stationary(&self) -> bool {
         false
@@ -43,11 +48,46 @@ pub struct Learned {
     pub trace: Vec<TraceRow>,
 }
 
+impl Learned {
+    /// How a run went that left this trace.
+    pub(crate) fn again(trace: Vec<TraceRow>, reason: StopReason) -> Self {
+        Self { iterations: trace.last().map_or(0, |row| row.iteration), reason, trace }
+    }
+
+    /// Tell the observer of every iteration.
+    pub(crate) fn tell_again(&self, member: usize, observer: &dyn Observer) {
+        tell_again(&self.trace, member, observer);
+    }
+}
+
+/// Tell the observer of every iteration; returns how many there are.
+fn tell_again(trace: &[TraceRow], member: usize, observer: &dyn Observer) -> usize {
+    for row in trace.iter().filter(|row| row.iteration > 0) {
+        observer.notice(&Event::Iteration { member, row });
+    }
+    trace.last().map_or(0, |row| row.iteration)
+}
+
+/// Who keeps the state of a loop: called behind every iteration that others follow, and with the reason at the end.
+pub(crate) type Keep<'a> = dyn FnMut(&dyn Method, &[TraceRow], Option<StopReason>) + 'a;
+
 /// Run a method until the rule, the observer or the mathematics says stop.
 pub fn run(method: &mut dyn Method, rule: &StopRule, member: usize, observer: &dyn Observer) -> Learned {
-    let mut trace: Vec<TraceRow> = method.start().into_iter().collect();
+    run_kept(method, None, rule, member, observer, &mut |_, _, _| {})
+}
+
+/// The same, taken up where it stood when `before` was recorded, and kept.
+pub(crate) fn run_kept(
+    method: &mut dyn Method,
+    before: Option<Vec<TraceRow>>,
+    rule: &StopRule,
+    member: usize,
+    observer: &dyn Observer,
+    keep: &mut Keep<'_>,
+) -> Learned {
+    let mut iterations = before.as_ref().map_or(0, |before| tell_again(before, member, observer));
+    let mut trace = before.unwrap_or_else(|| method.start().into_iter().collect());
     let mut reason = StopReason::MaxIterations;
-    let mut iterations = 0;
     while iterations < rule.max_iter {
         if observer.cancelled() {
             reason = StopReason::Cancelled;
@@ -78,6 +118,8 @@ pub fn run(method: &mut dyn Method, rule: &StopRule, member: usize, observer: &d
             reason = settled;
             break;
         }
+        keep(method, &trace, None);
     }
+    keep(method, &trace, Some(reason));
     Learned { iterations, reason, trace }
 }

@@ -4,13 +4,11 @@
 //! version, a checksum, and what is no array ([`About`]). Nothing in it is ever executed. A file is taken only when name, version, checksum, every length and
 //! every number are right, so that what was loaded can be used without a further look. The checksum finds damage; it is no signature.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use safetensors::tensor::{Dtype, SafeTensors, View};
+use safetensors::tensor::Dtype;
 
 use super::Model;
 use crate::error::Result;
@@ -22,13 +20,12 @@ use crate::params::Params;
 use crate::prepared::{Prepared, with_slices};
 use crate::samples::{Samples, Values};
 use crate::slices::{Slices, SparseRows};
+use crate::tensors::{Array, Arrays, Format, Length, Refused, Sum, pack, unpack, write_whole};
 
-/// The format's name, in every file.
-const FORMAT: &str = "nearfar-model";
 /// The version this library writes, and the only one it reads.
 const VERSION: u32 = 1;
-/// The metadata entry that makes a safetensors file ours.
-const ENTRY: &str = "nearfar";
+/// The format's name and version, in every file.
+const FORMAT: Format = Format { name: "nearfar-model", version: VERSION };
 
 /// The columns of [`SavedModel::trace`], a row for every iteration of every start.
 pub const TRACE_COLUMNS: [&str; 12] = [
@@ -369,13 +366,8 @@ impl SavedModel {
     /// # Errors
     /// When the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let attempt = || {
-            let mut file = atomic_write_file::AtomicWriteFile::open(path)?;
-            file.write_all(&self.to_bytes())?;
-            file.commit()
-        };
         let io = |source| ModelFileError::Io { path: path.display().to_string(), verb: "written", source };
-        attempt().map_err(|error| io(error).into())
+        write_whole(path, &self.to_bytes()).map_err(|error| io(error).into())
     }
 
     /// Read a file.
@@ -396,13 +388,7 @@ impl SavedModel {
         let arrays = self.arrays();
         // Numbers and strings only: this cannot fail.
         let about = serde_json::to_string(&self.about).unwrap_or_default();
-        let checksum = checksum(&about, arrays.iter().map(|(name, array)| (*name, array)));
-        let header = serde_json::json!({
-            "format": FORMAT, "version": VERSION, "checksum": format!("{checksum:016x}"), "about": about,
-        });
-        let metadata = HashMap::from([(ENTRY.to_owned(), header.to_string())]);
-        // Lengths are those of the arrays themselves, and there are few names.
-        safetensors::serialize(arrays, Some(metadata)).unwrap_or_default()
+        pack(&FORMAT, &about, arrays)
     }
 
     /// Read the bytes of a file; `name` is for messages.
@@ -413,7 +399,7 @@ impl SavedModel {
         Ok(read(bytes, name)?)
     }
 
-    fn arrays(&self) -> BTreeMap<&'static str, Array> {
+    fn arrays(&self) -> BTreeMap<&'static str, Array<'_>> {
         let n = self.about.n_samples;
         let mut arrays = BTreeMap::new();
         arrays.insert("labels", Array::of(&self.labels, &[n]));
@@ -434,7 +420,7 @@ impl SavedModel {
         for (names, graph) in [(GRAPHS[0], &self.similarity), (GRAPHS[1], &self.dissimilarity)] {
             if let Some(SparseRows { starts, columns, values }) = graph {
                 let starts: Vec<u64> = starts.iter().map(|start| *start as u64).collect();
-                arrays.insert(names[0], Array::of(&starts, &[n + 1]));
+                arrays.insert(names[0], Array::of(&starts, &[n + 1]).owned());
                 arrays.insert(names[1], Array::of(columns, &[columns.len()]));
                 arrays.insert(names[2], Array::of(values, &[values.len()]));
             }
@@ -468,165 +454,19 @@ const GRAPHS: [[&str; 3]; 2] = [
     ["dissimilarity.starts", "dissimilarity.columns", "dissimilarity.values"],
 ];
 
-/// Numbers that a file can hold.
-trait Number: Copy + bytemuck::Pod {
-    const DTYPE: Dtype;
-    fn from_le(bytes: &[u8]) -> Self;
-    fn fine(&self) -> bool {
-        true
-    }
-}
-
-macro_rules! number {
-    ($type:ty, $dtype:ident $(, $fine:expr)?) => {
-        impl Number for $type {
-            const DTYPE: Dtype = Dtype::$dtype;
-            fn from_le(bytes: &[u8]) -> Self {
-                // `chunks_exact` below gives as many bytes as the type has.
-                bytes.try_into().map_or_else(|_| Self::default(), Self::from_le_bytes)
-            }
-            $(fn fine(&self) -> bool {
-                let fine: fn(&Self) -> bool = $fine;
-                fine(self)
-            })?
-        }
-    };
-}
-number!(f32, F32, |x| x.is_finite());
-number!(f64, F64, |x| x.is_finite());
-number!(u32, U32);
-number!(u64, U64);
-
-/// An array on its way into a file.
-struct Array {
-    dtype: Dtype,
-    shape: Vec<usize>,
-    bytes: Vec<u8>,
-}
-
-impl Array {
-    fn of<T: Number>(values: &[T], shape: &[usize]) -> Self {
-        let mut bytes = bytemuck::cast_slice(values).to_vec();
-        if cfg!(target_endian = "big") {
-            bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
-        }
-        Self { dtype: T::DTYPE, shape: shape.to_vec(), bytes }
-    }
-}
-
-impl View for Array {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-    fn data_len(&self) -> usize {
-        self.bytes.len()
-    }
-}
-
-/// Every word times an odd number, turned and added: any single change changes the sum.
-struct Sum(u64);
-
-impl Sum {
-    fn add(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        for word in words {
-            self.word(u64::from_le_bytes(*word));
-        }
-        let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
-        self.word(u64::from_le_bytes(last));
-        self.word(bytes.len() as u64);
-    }
-
-    fn word(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-}
-
-fn checksum<'a, V: View + 'a>(about: &str, arrays: impl Iterator<Item = (&'a str, &'a V)>) -> u64 {
-    let mut sum = Sum(0);
-    sum.add(about.as_bytes());
-    for (name, array) in arrays {
-        sum.add(name.as_bytes());
-        sum.add(format!("{:?} {:?}", array.dtype(), array.shape()).as_bytes());
-        sum.add(&array.data());
-    }
-    sum.0 ^ (sum.0 >> 32)
-}
-
-#[derive(serde::Deserialize)]
-struct Header {
-    format: String,
-    version: u64,
-    checksum: Option<String>,
-    about: Option<String>,
-}
-
 fn read(bytes: &[u8], name: &str) -> Result<SavedModel, ModelFileError> {
-    let foreign = |reason: String| ModelFileError::Foreign { name: name.to_owned(), reason };
-    let damaged = |reason: String| ModelFileError::Damaged { name: name.to_owned(), reason };
-    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| foreign(error.to_string()))?;
-    let entry = metadata.metadata().as_ref().and_then(|entries| entries.get(ENTRY));
-    let entry = entry.ok_or_else(|| foreign(format!("it has no entry {ENTRY:?}")))?;
-    let header: Header = serde_json::from_str(entry).map_err(|error| foreign(error.to_string()))?;
-    if header.format != FORMAT {
-        return Err(foreign(format!("its format is {:?}", header.format)));
-    }
-    // Before anything else: a later version may have other fields.
-    if header.version != u64::from(VERSION) {
-        return Err(ModelFileError::Version { name: name.to_owned(), found: header.version });
-    }
-    let (Some(about), Some(stated)) = (header.about, header.checksum) else {
-        return Err(damaged("its header is not whole".to_owned()));
-    };
-    let tensors = SafeTensors::deserialize(bytes).map_err(|error| damaged(error.to_string()))?;
-    let arrays: BTreeMap<&str, _> = tensors.iter().collect();
-    if format!("{:016x}", checksum(&about, arrays.iter().map(|(name, view)| (*name, view)))) != stated {
-        return Err(damaged("its checksum is wrong".to_owned()));
-    }
+    let name = || name.to_owned();
+    let damaged = |reason: String| ModelFileError::Damaged { name: name(), reason };
+    let (about, arrays) = unpack(bytes, &FORMAT).map_err(|refused| match refused {
+        Refused::Foreign(reason) => ModelFileError::Foreign { name: name(), reason },
+        Refused::Version(found) => ModelFileError::Version { name: name(), found },
+        Refused::Damaged(reason) => damaged(reason),
+    })?;
     let about: About = serde_json::from_str(&about).map_err(|error| damaged(error.to_string()))?;
-    assemble(about, &Arrays(&arrays)).map_err(damaged)
+    assemble(about, &arrays).map_err(damaged)
 }
 
-/// The arrays of a file.
-struct Arrays<'a, 'data>(&'a BTreeMap<&'a str, safetensors::tensor::TensorView<'data>>);
-
-impl Arrays<'_, '_> {
-    fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    /// An array of this type, with as many numbers as `len` says, all of them finite.
-    fn read<T: Number>(&self, name: &str, len: Length) -> Result<Vec<T>, String> {
-        let view = self.0.get(name).ok_or_else(|| format!("it has no array {name:?}"))?;
-        if view.dtype() != T::DTYPE {
-            return Err(format!("{name} holds {:?} instead of {:?}", view.dtype(), T::DTYPE));
-        }
-        let values: Vec<T> = view.data().chunks_exact(size_of::<T>()).map(T::from_le).collect();
-        let holds = match len {
-            Length::Any => true,
-            Length::Of(len) => len == Some(values.len()),
-            Length::NoneOr(len) => values.is_empty() || len == Some(values.len()),
-        };
-        if !holds {
-            return Err(format!("{name} holds {} numbers", values.len()));
-        }
-        match values.iter().position(|value| !value.fine()) {
-            Some(at) => Err(format!("number {at} of {name} is not finite")),
-            None => Ok(values),
-        }
-    }
-
-    fn read_if<T: Number>(&self, name: &str, len: Length) -> Result<Option<Vec<T>>, String> {
-        if self.has(name) { self.read(name, len).map(Some) } else { Ok(None) }
-    }
-
+impl Arrays<'_> {
     fn graph(&self, names: [&str; 3], n: usize) -> Result<Option<SparseRows>, String> {
         if !self.has(names[0]) {
             return Ok(None);
@@ -646,7 +486,7 @@ impl Arrays<'_, '_> {
     }
 
     fn training(&self, len: Option<usize>) -> Result<Training, String> {
-        Ok(match self.0.get("training").map(safetensors::tensor::TensorView::dtype) {
+        Ok(match self.dtype("training") {
             None => Training::Nothing,
             Some(Dtype::F32) => Training::Single(self.read("training", Length::Of(len))?),
             Some(_) => Training::Double(self.read("training", Length::Of(len))?),
@@ -666,16 +506,8 @@ impl Arrays<'_, '_> {
     }
 }
 
-/// How many numbers an array must hold; `None` is a length that no array can have.
-#[derive(Clone, Copy)]
-enum Length {
-    Any,
-    Of(Option<usize>),
-    NoneOr(Option<usize>),
-}
-
 /// Put the parts together, refusing whatever does not fit.
-fn assemble(about: About, arrays: &Arrays<'_, '_>) -> Result<SavedModel, String> {
+fn assemble(about: About, arrays: &Arrays<'_>) -> Result<SavedModel, String> {
     let (n, m, r) = (about.n_samples, about.n_features, about.n_clusters);
     let pairwise = about.input != InputKind::Samples;
     if n == 0 || r == 0 || (m == 0) != pairwise {

@@ -91,6 +91,11 @@ impl<'a, G: Graph> AoSymNmf<'a, G> {
         Self { fixed: FixedGraph::rescaled(graph, start), alpha, reseed }
     }
 
+    /// As it stood behind an iteration that left this factor.
+    pub(crate) fn resumed(graph: &'a G, factor: Factor, alpha: f64, reseed: Reseed) -> Self {
+        Self { fixed: FixedGraph::resumed(graph, factor), alpha, reseed }
+    }
+
     /// The factor as it stands.
     pub fn into_factor(self) -> Factor {
         self.fixed.factor

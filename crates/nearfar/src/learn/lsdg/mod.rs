@@ -343,6 +343,10 @@ impl<S: Slices> Method for Lsdg<'_, S> {
     fn factor(&self) -> &Factor {
         &self.factor
     }
+
+    fn weights(&self) -> Option<(&[f64], &[f64])> {
+        Some((&self.near, &self.far))
+    }
 }
 
 fn relative_change(new: &[f64], old: &[f64]) -> f64 {

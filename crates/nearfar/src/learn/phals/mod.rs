@@ -37,6 +37,11 @@ impl<'a, G: Graph> FixedGraph<'a, G> {
         this
     }
 
+    /// As it stood behind an iteration that left this factor.
+    pub(crate) fn resumed(graph: &'a G, factor: Factor) -> Self {
+        Self::with(graph, factor, graph.norm2())
+    }
+
     fn with(graph: &'a G, factor: Factor, norm2: f64) -> Self {
         let mut this = Self { graph, tv: vec![0.0; factor.values().len()], factor, gram: Vec::new(), norm2 };
         this.multiply();
@@ -128,6 +133,11 @@ impl<'a, G: Graph> Phals<'a, G> {
     /// Factor `graph` from `start`.
     pub fn new(graph: &'a G, start: Factor) -> Self {
         Self(FixedGraph::rescaled(graph, start))
+    }
+
+    /// As it stood behind an iteration that left this factor.
+    pub(crate) fn resumed(graph: &'a G, factor: Factor) -> Self {
+        Self(FixedGraph::resumed(graph, factor))
     }
 
     /// The factor as it stands.
