@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 # So that a factorisation that fills up ends itself and not the machine.
@@ -23,22 +24,20 @@ np.save(out, model.fit_predict(X))
 
 
 def run(command, limit):
-    """Seconds, peak bytes and standard output; None where it was not done within the limit."""
+    """Seconds (None where it was not done within the limit), peak bytes, standard output and exit status."""
     clock = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        os.set_blocking(process.stdout.fileno(), False)
-        text = ""
+    with tempfile.TemporaryFile("w+") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
         while True:
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-            text += process.stdout.read() or ""
+            seconds = time.monotonic() - clock
             if pid:
-                process.returncode = status
-                return time.monotonic() - clock, usage.ru_maxrss * 1024, text, status
-            if time.monotonic() - clock > limit:
+                out.seek(0)
+                return seconds, usage.ru_maxrss * 1024, out.read(), status
+            if seconds > limit:
                 process.kill()
-                _, _, usage = os.wait4(process.pid, 0)
-                process.returncode = -9
-                return None, usage.ru_maxrss * 1024, "", -9
+                _, status, usage = os.wait4(process.pid, 0)
+                return None, usage.ru_maxrss * 1024, "", status
             time.sleep(0.05)
 
 

@@ -9,6 +9,8 @@
 //! Departs from the reference: entries below 1e-15 of their column's largest are 0, and so is a column
 //! below 1e-8 of the longest one (hazard H1: there rounding would decide). A column without a usable step stays.
 
+use rayon::prelude::*;
+
 use crate::math::complement::{Complement, range_basis, remove_span, times};
 use crate::math::cubic::Quartic;
 use crate::math::factor::Factor;
@@ -16,6 +18,8 @@ use crate::math::kernel::{add_scaled, dot, norm2, vectorized};
 use crate::observe::Observer;
 use crate::slices::Graph;
 
+/// Rows that one task works on.
+const ROWS: usize = 16_384;
 /// A direction shorter than this (squared) leaves the column as it is.
 const SHORTEST_D2: f64 = 1e-8;
 /// Entries below this share of the column's largest are 0.
@@ -116,20 +120,23 @@ fn gram_step<G: Graph>(
         }
     }
     let mut ev: Vec<f64> = tv.to_vec();
-    vectorized(
-        #[inline(always)]
-        || {
-            for (a, coefficient) in coefficients.iter().enumerate() {
-                if *coefficient != 0.0 {
-                    add_scaled(&mut ev, -coefficient, factor.column(a));
+    ev.par_chunks_mut(ROWS).enumerate().for_each(|(block, ev)| {
+        let rows = block * ROWS..block * ROWS + ev.len();
+        vectorized(
+            #[inline(always)]
+            || {
+                for (a, coefficient) in coefficients.iter().enumerate() {
+                    if *coefficient != 0.0 {
+                        add_scaled(ev, -coefficient, &factor.column(a)[rows.clone()]);
+                    }
                 }
-            }
-            add_scaled(&mut ev, alpha, v);
-        },
-    );
+                add_scaled(ev, alpha, &v[rows.clone()]);
+            },
+        );
+    });
     let Some(d) = direction(&ev, v, v2 + params.guard) else { return Step { orthogonality, moved: None } };
     let d2 = norm2(&d);
-    let h: Vec<f64> = (0..r).map(|a| dot(factor.column(a), &d)).collect();
+    let h = factor.transposed_times(&d);
     let mut d_e_d = graph.quadratic(&d) - h.iter().map(|h| h * h).sum::<f64>() + h[j] * h[j];
     if alpha != 0.0 {
         let ch = times(c, &h, r, j);
@@ -166,7 +173,7 @@ fn basis_step<G: Graph>(
     );
     let Some(d) = direction(&ev, v, v2 + params.guard) else { return Step { orthogonality, moved: None } };
     let d2 = norm2(&d);
-    let h: Vec<f64> = (0..r).map(|a| dot(factor.column(a), &d)).collect();
+    let h = factor.transposed_times(&d);
     let mut rest = d.clone();
     remove_span(&basis, &mut rest);
     let d_e_d =

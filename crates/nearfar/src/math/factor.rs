@@ -3,7 +3,12 @@
 //! V soon has one or two nonzeros per row, so products that look only at nonzeros cost a fraction of
 //! the dense ones. The index is rebuilt once per sweep, by `Factor::index`.
 
+use rayon::prelude::*;
+
 use super::kernel;
+
+/// Rows of one part of a sum over rows; as many as exact mode has at most.
+const LONG: usize = 65_536;
 
 /// V, n × r, column-major, every entry at least 0.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,18 +78,18 @@ impl Factor {
 
     /// Rebuild the index of nonzeros; call it after writing to columns.
     pub(crate) fn index(&mut self) {
+        let of_column = |column: &[f64]| -> (Vec<u32>, Vec<f64>) {
+            column.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(i, v)| (i as u32, *v)).unzip()
+        };
+        let columns: Vec<_> = self.values.par_chunks_exact(self.n.max(1)).map(of_column).collect();
         let Nonzeros { starts, rows, values } = &mut self.nonzeros;
         starts.clear();
         rows.clear();
         values.clear();
         starts.push(0);
-        for column in self.values.chunks_exact(self.n.max(1)) {
-            for (i, &v) in column.iter().enumerate() {
-                if v != 0.0 {
-                    rows.push(i as u32);
-                    values.push(v);
-                }
-            }
+        for (column_rows, column_values) in columns {
+            rows.extend_from_slice(&column_rows);
+            values.extend_from_slice(&column_values);
             starts.push(rows.len());
         }
     }
@@ -104,14 +109,27 @@ impl Factor {
     pub(crate) fn gram(&self) -> Vec<f64> {
         let r = self.r;
         let mut gram = vec![0.0; r * r];
+        gram.par_chunks_mut(r.max(1)).enumerate().for_each(|(i, row)| {
+            (i..r).for_each(|j| row[j] = kernel::dot(self.column(i), self.column(j)));
+        });
         for i in 0..r {
-            for j in i..r {
-                let value = kernel::dot(self.column(i), self.column(j));
-                gram[i * r + j] = value;
-                gram[j * r + i] = value;
-            }
+            (0..i).for_each(|j| gram[i * r + j] = gram[j * r + i]);
         }
         gram
+    }
+
+    /// Vᵀd, in parts of [`LONG`] rows that are added up in their order.
+    pub(crate) fn transposed_times(&self, d: &[f64]) -> Vec<f64> {
+        let part = |(part, d): (usize, &[f64])| -> Vec<f64> {
+            let rows = part * LONG..part * LONG + d.len();
+            (0..self.r).map(|a| kernel::dot(&self.column(a)[rows.clone()], d)).collect()
+        };
+        let parts: Vec<Vec<f64>> = d.par_chunks(LONG).enumerate().map(part).collect();
+        let mut sum = vec![0.0; self.r];
+        for part in parts {
+            sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
+        sum
     }
 
     /// Squared length of every row; the largest one is the largest entry of VVᵀ.
