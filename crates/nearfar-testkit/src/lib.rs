@@ -1,6 +1,7 @@
 //! Slow oracles and generators of hard cases; for nearfar's own tests only.
 
 pub mod bad;
+pub mod crew;
 pub mod fixed;
 pub mod golden;
 pub mod hard;

@@ -2,6 +2,7 @@
 
 use crate::checkpoint::{Checkpoint, Round};
 use crate::consensus::{Ensemble, Known, Member};
+use crate::crew::InStep;
 use crate::error::{DataError, Error, ParamError, Result};
 use crate::family;
 use crate::labels::score::adjusted_rand;
@@ -9,11 +10,12 @@ use crate::learn::MethodParams;
 use crate::learn::lsdg::{Density, start_weights};
 use crate::math::factor::Factor;
 use crate::model::{Model, Source, merged};
-use crate::neighbors::{Input, Warning};
+use crate::neighbors::{Input, Warning, needs_all};
 use crate::observe::{Observer, Silent, Stage, go_on};
 use crate::params::{Mode, Params};
 use crate::prepared::{Prepared, in_pool, plan, timed, with_slices};
 use crate::slices::{Graph, Slices};
+use crate::spectral::eigen::Operator;
 use crate::spectral::{self, SpectralLabels};
 
 /// Below this mean agreement of the members with their consensus the result is called unsettled.
@@ -55,6 +57,9 @@ pub fn fit_saved(
     let kind = params.method.kind();
     let allowed = "lsdg where the run saves itself; the other methods have no checkpoints";
     ParamError::unless(params.method == MethodParams::Lsdg, "method", kind, allowed)?;
+    if input.share().is_some() {
+        return Err(needs_all("a checkpoint").into());
+    }
     checkpoint.begin(input, params, &plan(input.n_samples(), input.n_features(), params)?)?;
     Prepared::kept(input, params, Some(checkpoint), observer)?.fit_kept(params, Some(checkpoint), observer)
 }
@@ -66,6 +71,8 @@ pub fn fit_saved(
 pub fn fit_observed(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Model> {
     params.check()?;
     check_sizes(input.n_samples(), params.n_clusters)?;
+    let in_step = input.share().map(|share| InStep { inner: observer, team: share.team() });
+    let observer = in_step.as_ref().map_or(observer, |in_step| in_step as &dyn Observer);
     if params.method == MethodParams::Lsdg {
         Prepared::new(input, params, observer)?.fit(params, observer)
     } else {
@@ -104,7 +111,7 @@ impl Prepared {
         // The mode was chosen when the data was prepared.
         let mode = if self.origin.is_some() { Mode::Binned } else { Mode::Exact };
         let planned = Params { mode, ..params.clone() };
-        let side_by_side = plan(self.n_samples(), self.n_features, &planned)?.side_by_side;
+        let side_by_side = self.plan(&planned)?.side_by_side;
         in_pool(params, || {
             let mut model = with_slices!(&*self.pairs, slices => {
                 let known = Known { saved: self.round(checkpoint), ..Known::default() };
@@ -292,7 +299,7 @@ impl Model {
         let eigen = eigen?;
         let (found, seconds) = timed(Stage::Labels, observer, || {
             go_on(observer, Stage::Labels)?;
-            spectral::label(&eigen, n, r, restarts, seed, observer)
+            spectral::label(&eigen, (n, z.share()), r, restarts, seed, observer)
         });
         self.timings.push((Stage::Labels, seconds));
         let SpectralLabels { labels, embedding, eigenvalues, residual } = found?;

@@ -192,6 +192,14 @@ pub enum DataError {
         /// The method.
         method: &'static str,
     },
+    /// Something that cannot be done by several processes.
+    #[error(
+        "{what} needs all rows in one process; run it without mpirun, or choose lsdg or a method of a fixed graph such as phals"
+    )]
+    NeedsAllRows {
+        /// What it is.
+        what: &'static str,
+    },
     /// Two lists of labels of different length.
     #[error("labels and truth differ in length: {labels} against {truth}")]
     LabelLengths {

@@ -13,7 +13,7 @@ use crate::labels::canonical::renumber;
 use crate::labels::kmeans::KMeansParams;
 use crate::learn::family::{Fitted, Labeling, Rows, Task};
 use crate::learn::lsdg::objective::{Coefficients, Objective};
-use crate::learn::{self, MethodParams, Needs, StopReason, start};
+use crate::learn::{self, MethodKind, MethodParams, Needs, StopReason, start};
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::model::{Model, Source};
@@ -21,7 +21,8 @@ use crate::neighbors::{Input, SearchReport, Warning};
 use crate::observe::{Event, Observer, Stage, go_on};
 use crate::params::Params;
 use crate::plan::Precision;
-use crate::prepared::{in_pool, plan, timed};
+use crate::prepared::{in_pool, plan_shared, timed};
+use crate::spectral::eigen::Operator;
 
 /// Streams that start the further random numbers of a member, past those of its V.
 const EXTRA_STREAM: u64 = 3 << 32;
@@ -50,8 +51,12 @@ impl Prepared {
         if n_samples == 0 {
             return Err(DataError::Empty { n_samples, n_features }.into());
         }
-        plan(n_samples, n_features, params)?;
+        plan_shared(n_samples, n_features, params, input.share().map(|share| share.team().size()))?;
         let needs = params.method.kind().needs();
+        if input.share().is_some() && params.method.kind() == MethodKind::S3Nmf {
+            // Its factorisations run side by side, which processes in step cannot do.
+            return Err(DataError::NeedsAllRows { what: params.method.kind().name() }.into());
+        }
         let mut this = Self {
             graph: None,
             rows: None,
@@ -125,19 +130,21 @@ impl Prepared {
 
     fn members(&self, params: &Params, observer: &dyn Observer) -> Result<Vec<Member>> {
         let total = params.starts as u64;
-        (0..params.starts)
-            .into_par_iter()
-            // Whoever has enough still gets one start.
-            .filter(|member| *member == 0 || !observer.enough())
-            .map(|member| {
-                let fitted = learn_one(params.method, self.task(params, member, observer))?;
-                let state = self.finish(params, fitted, observer)?;
-                observer.notice(&Event::Member { member, state: &state });
-                Task::unless_cancelled(&state.started)?;
-                observer.notice(&Event::Progress { stage: Stage::Learn, done: 1, total });
-                Ok(state)
-            })
-            .collect()
+        // Whoever has enough still gets one start.
+        let wanted = |member: &usize| *member == 0 || !observer.enough();
+        let learn = |member: usize| {
+            let fitted = learn_one(params.method, self.task(params, member, observer))?;
+            let state = self.finish(params, fitted, observer)?;
+            observer.notice(&Event::Member { member, state: &state });
+            Task::unless_cancelled(&state.started)?;
+            observer.notice(&Event::Progress { stage: Stage::Learn, done: 1, total });
+            Ok(state)
+        };
+        // Processes in step take one start after the other.
+        if self.graph.as_ref().is_some_and(|graph| graph.share().is_some()) {
+            return (0..params.starts).filter(wanted).map(learn).collect();
+        }
+        (0..params.starts).into_par_iter().filter(wanted).map(learn).collect()
     }
 
     fn task<'a>(&'a self, params: &'a Params, member: usize, observer: &'a dyn Observer) -> Task<'a> {
@@ -258,6 +265,9 @@ fn shares(factor: &Factor, raw: &[usize], labels: &[usize], r: usize) -> Vec<f64
 
 /// The samples, n × m; with the cosine as metric every row has length 1.
 fn rows(input: &Input<'_>, params: &Params) -> Result<Rows> {
+    if input.share().is_some() {
+        return Err(DataError::NeedsAllRows { what: params.method.kind().name() }.into());
+    }
     let Input::Samples(samples, metric) = input else {
         return Err(DataError::NeedsSamples { method: params.method.kind().name() }.into());
     };

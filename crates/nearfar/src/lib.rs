@@ -21,10 +21,15 @@
 //! More to read and change in `examples/`: `first_steps`, `precomputed` (distances, affinities, neighbour lists), `observe` (progress, cancelling,
 //! trace) and `presets` (the paper's settings, a single start, parts switched off).
 
+// The crew of threads, shared with the testkit, knows the library by its name.
+#[cfg(test)]
+extern crate self as nearfar;
+
 pub mod augment;
 pub mod checkpoint;
 pub mod cluster;
 pub mod consensus;
+pub mod crew;
 pub mod error;
 pub mod family;
 pub mod generate;
@@ -51,6 +56,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub use checkpoint::Checkpoint;
 pub use cluster::{fit, fit_observed, fit_saved};
+pub use crew::{Crew, Share, Team};
 pub use error::{DataError, Error, ParamError, Result};
 pub use model::{Model, SavedModel};
 pub use neighbors::{Input, Metric, NeighborLists, Warning};

@@ -38,6 +38,17 @@ pub struct Job {
     pub starts: usize,
     /// Worker threads.
     pub threads: usize,
+    /// Processes that share the rows; `None` for one that has them all. The plan is that of one of them.
+    pub ranks: Option<usize>,
+}
+
+impl Job {
+    /// Rows of the largest share.
+    fn own_rows(&self) -> u64 {
+        let (n, ranks) = (self.n_samples, self.ranks.unwrap_or(1).max(1));
+        let unit = crate::crew::unit(n);
+        (n.div_ceil(unit).div_ceil(ranks) * unit).min(n) as u64
+    }
 }
 
 /// What a job will need.
@@ -159,7 +170,9 @@ impl Plan {
     /// [`Error::Memory`] with what to try.
     pub fn binned(job: &Job, shape: BinnedShape, precision: Precision, limit: u64) -> Result<Self> {
         let mut least = u64::MAX;
-        for together in (1..=job.starts.min(job.threads).max(1)).rev() {
+        // Processes in step take members one by one.
+        let most = if job.ranks.is_some() { 1 } else { job.starts.min(job.threads).max(1) };
+        for together in (1..=most).rev() {
             let plan = Self::binned_with(job, shape, precision, together, limit);
             if plan.bytes <= limit {
                 return Ok(plan);
@@ -176,19 +189,27 @@ impl Plan {
         let (threads, together) = (job.threads.max(1) as u64, side_by_side as u64);
         let precision = if asked == Precision::Double { Precision::Double } else { Precision::Single };
         let cell = if precision == Precision::Double { 8 } else { 4 };
-        // Points as rows, once more in single precision while neighbours are searched.
-        let points = n.saturating_mul(m).saturating_mul(8);
-        let lists = n * near * 12;
-        let search = n.saturating_mul(m).saturating_mul(4).saturating_add(2 * lists + threads * (1 << 21));
+        let own = job.own_rows();
+        // Points as rows, once more in single precision while neighbours are searched; guests on their way round the ring.
+        let points = own.saturating_mul(m).saturating_mul(8);
+        let lists = own * near * 12;
+        let guests =
+            if own < n { points.saturating_mul(2).saturating_add(own * (4 * m + 4 * near)) } else { 0 };
+        let search = own
+            .saturating_mul(m)
+            .saturating_mul(4)
+            .saturating_add(guests)
+            .saturating_add(2 * lists + threads * (1 << 21));
         // Near pairs stand in both triangles, whoever lists whom.
-        let entries = n * (2 * near + far).min(n);
+        let entries = own * (2 * near + far).min(n);
         let pairs = entries * (8 + 2 * cell);
-        let making = lists + n * near * 6 + n * far * (2 + cell);
-        let graphs = together * entries * (4 + cell) + u64::from(job.starts > 1) * n * 64 * (4 + cell);
+        let listed = if own < n { 18 } else { 6 };
+        let making = lists + own * near * listed + own * far * (2 + cell) + if own < n { 16 * n } else { 0 };
+        let graphs = together * entries * (4 + cell) + u64::from(job.starts > 1) * own * 64 * (4 + cell);
+        // V and what is made of it are in every process, all rows of it.
         let factors = (job.starts as u64 * 2 + together * 10).saturating_mul(n.saturating_mul(r * 12));
-        let spectral = n
-            .saturating_mul(8 * (r + 1).max(4) + 4 * r)
-            .saturating_mul(8 * if job.starts > 1 { together } else { 1 });
+        let basis = own.saturating_mul(8 * (r + 1).max(4)).saturating_add(n.saturating_mul(4 * r));
+        let spectral = basis.saturating_mul(8 * if job.starts > 1 { together } else { 1 });
         let parts = vec![
             ("points", points),
             ("search", search),
@@ -202,9 +223,11 @@ impl Plan {
         let bytes = points.saturating_add(fixed).saturating_add(search.max(pairs + making).max(learning));
         let (nf, mf) = (n as f64, m as f64);
         let compared = (nf * nf * (mf + 64.0)).min(neighbors::search::EXACT_WORK * nf / 2e5);
-        let iteration = entries as f64 * SECONDS_PER_ENTRY_AND_ITERATION + nf * (r as f64).powi(2) * 2e-9;
+        let all = nf * ((2 * near + far).min(n)) as f64;
+        let iteration = all * SECONDS_PER_ENTRY_AND_ITERATION + nf * (r as f64).powi(2) * 2e-9;
         let learn_seconds = job.starts as f64 * ITERATIONS * iteration;
-        let seconds = (compared * SECONDS_PER_MULTIPLY / 2.0 + learn_seconds) / threads as f64;
+        let workers = (threads * job.ranks.unwrap_or(1).max(1) as u64) as f64;
+        let seconds = (compared * SECONDS_PER_MULTIPLY / 2.0 + learn_seconds) / workers;
         let (mode, binned) = (Mode::Binned, Some(shape));
         Self { mode, binned, precision, side_by_side, bytes, limit, parts, seconds }
     }
@@ -225,7 +248,8 @@ pub(crate) struct FamilyJob {
 impl Plan {
     /// Members side by side where they fit, else fewer.
     pub(crate) fn of_family(family: &FamilyJob, limit: u64) -> Result<Self> {
-        let most = family.job.starts.min(family.job.threads).max(1);
+        let together = family.job.starts.min(family.job.threads).max(1);
+        let most = if family.job.ranks.is_some() { 1 } else { together };
         let plans = (1..=most).rev().map(|together| Self::family_with(family, together, limit));
         let mut least = u64::MAX;
         for plan in plans {
@@ -248,9 +272,13 @@ impl Plan {
             [job.n_samples, job.n_features, job.n_clusters, family.neighbors].map(|x| x as u64);
         let (threads, together) = (job.threads.max(1) as u64, side_by_side as u64);
         let cells = n.saturating_mul(m);
-        // Rows scaled, and centred in single precision; lists of neighbours; a block of distances per thread.
+        let own = job.own_rows();
+        // Rows scaled, and centred in single precision; lists of neighbours; a block of distances per thread; guests of a ring.
         let search = if k > 0 {
-            cells.saturating_mul(12).saturating_add(n * k.max(7) * 24 + threads * (1 << 21))
+            let each = if own < n { 32 } else { 12 };
+            own.saturating_mul(m)
+                .saturating_mul(each)
+                .saturating_add(own * k.max(7) * 24 + threads * (1 << 21))
         } else {
             0
         };
@@ -258,16 +286,16 @@ impl Plan {
         let graph = n.saturating_mul(2 * k + 1).saturating_mul(16 + 16 + 12) + n * k * 28;
         let samples = if family.samples { cells.saturating_mul(16) } else { 0 };
         let factors = (job.starts as u64 + together * 10).saturating_mul(n * r * 8);
-        let own = family.own.saturating_mul(together);
+        let method = family.own.saturating_mul(together);
         let parts = vec![
             ("search", search),
             ("graph", graph),
             ("samples", samples),
             ("factors", factors),
-            ("method", own),
+            ("method", method),
         ];
         let fixed = 16 << 20; // program, stacks, small things
-        let rest = factors.saturating_add(own);
+        let rest = factors.saturating_add(method);
         let bytes = (fixed + graph).saturating_add(samples).saturating_add(search.max(rest));
         let (nf, mf) = (n as f64, m as f64);
         let searched = if k > 0 { nf * nf * mf * SECONDS_PER_MULTIPLY } else { 0.0 };
@@ -325,7 +353,7 @@ mod tests {
     use super::*;
 
     fn job(n: usize) -> Job {
-        Job { n_samples: n, n_features: 64, n_clusters: 10, starts: 12, threads: 2 }
+        Job { n_samples: n, n_features: 64, n_clusters: 10, starts: 12, threads: 2, ranks: None }
     }
 
     #[test]

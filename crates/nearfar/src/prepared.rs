@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::checkpoint::{Checkpoint, Found};
+use crate::crew::Share;
 use crate::error::{DataError, Error, ParamError, Result};
 use crate::learn::Needs;
 use crate::learn::lsdg::{default_start_ranks, start_weights};
 use crate::math::kernel::Entry;
 use crate::neighbors::exact::Points;
-use crate::neighbors::nearest::{nearest_apart, scales};
+use crate::neighbors::nearest::scales_of;
 use crate::neighbors::search::{Way, search};
 use crate::neighbors::{
     Input, MAX_EXACT_SAMPLES, Neighborhoods, SIGMA_NEIGHBOR, SearchReport, Warning, check_binned_count,
@@ -113,11 +114,19 @@ impl Prepared {
         if n_samples == 0 {
             return Err(DataError::Empty { n_samples, n_features }.into());
         }
-        let plan = plan(n_samples, n_features, params)?;
-        if let (Some(shape), Input::Samples(samples, metric)) = (plan.binned, input) {
+        let plan =
+            plan_shared(n_samples, n_features, params, input.share().map(|share| share.team().size()))?;
+        let rows = match input {
+            Input::Samples(samples, metric) | Input::Part(samples, metric, _) => Some((samples, *metric)),
+            _ => None,
+        };
+        if let (Some(shape), Some((samples, metric))) = (plan.binned, rows) {
             return in_pool(params, || {
                 let clock = Instant::now();
-                let points = Points::rows_only(samples, *metric)?;
+                let points = match input.share() {
+                    Some(share) => Points::of_share(samples, metric, share)?,
+                    None => Points::rows_only(samples, metric)?,
+                };
                 let read = clock.elapsed().as_secs_f64();
                 let recipe = Recipe { shape, seed: params.seed, precision: plan.precision, grown_from: None };
                 let mut prepared = Self::binned(points, &recipe, checkpoint, observer)?;
@@ -206,9 +215,27 @@ impl Prepared {
         let Some(BinnedReport { shape, .. }) = self.binned_report() else { return Ok(None) };
         let near = (2 * shape.near).min(self.n_samples());
         let binned = BinnedParams { near: Some(near), ..params.binned };
-        match plan(self.n_samples(), self.n_features, &Params { binned, ..params.clone() }) {
-            Err(Error::Memory { .. }) => Ok(Some(shape.near)),
-            other => other.map(|_| None),
+        let plan = self.plan(&Params { binned, ..params.clone() });
+        let mut too_wide = matches!(plan, Err(Error::Memory { .. }));
+        if let Some(share) = self.share() {
+            // One process that has no room is enough.
+            too_wide = share.team().any("memory", too_wide);
+        }
+        if too_wide { Ok(Some(shape.near)) } else { plan.map(|_| None) }
+    }
+
+    /// The plan for more work on this data.
+    pub(crate) fn plan(&self, params: &Params) -> Result<Plan> {
+        let ranks = self.share().map(|share| share.team().size());
+        plan_shared(self.n_samples(), self.n_features, params, ranks)
+    }
+
+    /// Whose rows are whose, in binned mode.
+    pub(crate) fn share(&self) -> Option<&Share> {
+        match &*self.pairs {
+            Pairs::BinnedDouble(slices) => Some(slices.share()),
+            Pairs::BinnedSingle(slices) => Some(slices.share()),
+            _ => None,
         }
     }
 
@@ -273,15 +300,21 @@ impl Prepared {
         let n = self.n_samples();
         let mut leaders: Vec<usize> = (0..n).collect();
         let mut pieces = n;
-        with_slices!(&*self.pairs, slices => {
-            for i in 0..n {
-                for j in slices.linked(i, ranks) {
-                    let (a, b) = (leader(&mut leaders, i), leader(&mut leaders, j));
-                    pieces -= usize::from(a != b);
-                    leaders[a] = b;
-                }
+        let mut join = |i: usize, j: usize| {
+            let (a, b) = (leader(&mut leaders, i), leader(&mut leaders, j));
+            pieces -= usize::from(a != b);
+            leaders[a] = b;
+        };
+        let here = self.share().map_or(0..n, Share::rows);
+        let links = |i: usize| with_slices!(&*self.pairs, slices => slices.linked(i, ranks));
+        match self.share().filter(|share| share.is_split()) {
+            None => here.for_each(|i| links(i).into_iter().for_each(|j| join(i, j))),
+            Some(share) => {
+                let own = here.flat_map(|i| links(i).into_iter().map(move |j| [i as u32, j as u32]));
+                let all = share.team().gather("links", &own.collect::<Vec<_>>()).0;
+                all.into_iter().for_each(|[i, j]| join(i as usize, j as usize));
             }
-        });
+        }
         pieces
     }
 
@@ -346,7 +379,7 @@ fn neighbors_of(
         return Ok(found);
     }
     let (lists, report) = search(points, wanted, Way::Auto, observer)?;
-    let (sigma, warnings) = scales(&lists, n, &|i| nearest_apart(points, n, i));
+    let (sigma, warnings) = scales_of(points, &lists);
     let found = Found { lists, report, sigma, warnings };
     if let Some(checkpoint) = checkpoint {
         checkpoint.keep_lists(&found, observer);
@@ -367,6 +400,19 @@ struct Recipe {
 /// # Errors
 /// When the memory limit is too small for any way to run.
 pub fn plan(n_samples: usize, n_features: usize, params: &Params) -> Result<Plan> {
+    plan_shared(n_samples, n_features, params, None)
+}
+
+/// The plan of one of `ranks` processes that share the rows; `None`: of one that has them all.
+///
+/// # Errors
+/// As [`plan`], and when the settings ask for what several processes cannot do.
+pub fn plan_shared(
+    n_samples: usize,
+    n_features: usize,
+    params: &Params,
+    ranks: Option<usize>,
+) -> Result<Plan> {
     let params = &params.settled(n_samples);
     let job = Job {
         n_samples,
@@ -374,6 +420,7 @@ pub fn plan(n_samples: usize, n_features: usize, params: &Params) -> Result<Plan
         n_clusters: params.n_clusters.min(n_samples),
         starts: params.starts,
         threads: params.threads.unwrap_or_else(rayon::current_num_threads),
+        ranks,
     };
     let limit = params.memory.unwrap_or_else(default_memory_limit);
     let needs = params.method.kind().needs();
@@ -393,6 +440,8 @@ fn plan_slices(job: &Job, params: &Params, limit: u64) -> Result<Plan> {
     let pairwise = job.n_features == 0;
     let allowed = "exact or auto where pairs are given; binned mode needs samples";
     ParamError::unless(params.mode != Mode::Binned || !pairwise, "mode", params.mode, allowed)?;
+    let allowed = "binned or auto where processes share the rows";
+    ParamError::unless(params.mode != Mode::Exact || job.ranks.is_none(), "mode", params.mode, allowed)?;
     let binned = || {
         check_binned_count(job.n_samples)?;
         Plan::binned(job, params.binned_shape(job.n_samples), params.precision, limit)
@@ -404,6 +453,7 @@ fn plan_slices(job: &Job, params: &Params, limit: u64) -> Result<Plan> {
     match params.mode {
         Mode::Exact => exact(),
         Mode::Binned => binned(),
+        Mode::Auto if job.ranks.is_some() => binned(),
         Mode::Auto if pairwise => exact(),
         Mode::Auto if job.n_samples > MAX_EXACT_SAMPLES => binned(),
         Mode::Auto => match exact() {

@@ -228,8 +228,9 @@ fn knobs(near: usize, far: usize, bins: usize) -> BinnedParams {
 }
 
 /// Few iterations, so that there are few moments to stop at.
-fn short(params: Params, max_iter: usize) -> Params {
-    Params { stop: StopRule { max_iter, ..params.stop }, ..params }
+fn short(mut params: Params, max_iter: usize) -> Params {
+    params.stop.max_iter = max_iter;
+    params
 }
 
 fn small() -> Generated {

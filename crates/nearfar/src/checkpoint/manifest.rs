@@ -113,7 +113,9 @@ fn held(plan: &Plan) -> String {
 
 fn kind(input: &Input<'_>) -> String {
     match input {
-        Input::Samples(_, metric) => format!("samples, {metric:?}").to_lowercase(),
+        Input::Samples(_, metric) | Input::Part(_, metric, _) => {
+            format!("samples, {metric:?}").to_lowercase()
+        }
         Input::Distances(_) => "distances".to_owned(),
         Input::Affinities(_) => "affinities".to_owned(),
         Input::Neighbors(lists) => format!("lists of {} neighbours", lists.n_neighbors()),
@@ -144,7 +146,9 @@ fn hash(input: &Input<'_>) -> u64 {
         })
     };
     match input {
-        Input::Samples(x, _) | Input::Distances(x) | Input::Affinities(x) => of_samples(x),
+        Input::Samples(x, _) | Input::Part(x, _, _) | Input::Distances(x) | Input::Affinities(x) => {
+            of_samples(x)
+        }
         Input::Neighbors(lists) => of_rows(&|i, sum| {
             for (j, distance) in lists.row(i) {
                 sum.word(u64::from(j));

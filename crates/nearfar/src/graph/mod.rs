@@ -71,7 +71,7 @@ impl GraphParams {
     /// When the input breaks a rule, or the observer asks to stop.
     pub fn of(&self, input: &Input<'_>, observer: &dyn Observer) -> Result<(SparseGraph, Nearest)> {
         let near = nearest(input, self.resolved_neighbors(input.n_samples()), observer)?;
-        Ok((self.build(&near), near))
+        Ok((self.build(&near).shared(input.share()), near))
     }
 }
 

@@ -1,7 +1,10 @@
 //! A symmetric sparse matrix, both triangles kept, row after row.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
+use crate::crew::Share;
 use crate::error::{DataError, Result};
 use crate::math::factor::Factor;
 use crate::slices::{Graph, SparseRows};
@@ -12,7 +15,11 @@ const ROWS: usize = 256;
 
 /// A symmetric sparse matrix. Every pass costs time in its entries alone.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SparseGraph(SparseRows);
+pub struct SparseGraph {
+    rows: SparseRows,
+    /// Where several processes have the graph: everybody multiplies its own rows.
+    share: Option<Share>,
+}
 
 impl SparseGraph {
     /// From (row, column, value), in any order; entries at one place are merged. Give both triangles.
@@ -39,7 +46,7 @@ impl SparseGraph {
         for i in 0..n {
             rows.starts[i + 1] += rows.starts[i];
         }
-        Self(rows)
+        Self { rows, share: None }
     }
 
     /// From (row, column, value) of a symmetric matrix, both triangles, in any order; what shares a place is added up.
@@ -87,20 +94,26 @@ impl SparseGraph {
         Ok(graph)
     }
 
+    /// The same graph, of which several processes multiply their own rows; all have all of it.
+    #[must_use]
+    pub(crate) fn shared(self, share: Option<&Share>) -> Self {
+        Self { share: share.filter(|share| share.is_split()).cloned(), ..self }
+    }
+
     /// Rows, columns and values.
     pub fn rows(&self) -> &SparseRows {
-        &self.0
+        &self.rows
     }
 
     /// Number of stored entries.
     pub fn n_entries(&self) -> usize {
-        self.0.values.len()
+        self.rows.values.len()
     }
 
     /// Columns and values of row i.
     pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
-        let at = self.0.starts[i]..self.0.starts[i + 1];
-        (&self.0.columns[at.clone()], &self.0.values[at])
+        let at = self.rows.starts[i]..self.rows.starts[i + 1];
+        (&self.rows.columns[at.clone()], &self.rows.values[at])
     }
 
     /// Sum of every row.
@@ -111,18 +124,33 @@ impl SparseGraph {
     /// Replace every value by a symmetric function of its place and itself.
     pub(crate) fn scale_entries(&mut self, scale: impl Fn(usize, usize, f64) -> f64) {
         for i in 0..self.size() {
-            for at in self.0.starts[i]..self.0.starts[i + 1] {
-                self.0.values[at] = scale(i, self.0.columns[at] as usize, self.0.values[at]);
+            for at in self.rows.starts[i]..self.rows.starts[i + 1] {
+                self.rows.values[at] = scale(i, self.rows.columns[at] as usize, self.rows.values[at]);
             }
         }
     }
 
     /// Product with a row-major matrix of `columns` columns; the answer is row-major too.
     pub(crate) fn times_rows(&self, x: &[f64], columns: usize) -> Vec<f64> {
-        let mut y = vec![0.0; x.len()];
+        let own = self.own_times(x, columns);
+        match &self.share {
+            Some(share) => share.gather_rows("rows of products", &own, columns),
+            None => own,
+        }
+    }
+
+    /// Rows that this process multiplies.
+    fn here(&self) -> Range<usize> {
+        self.share.as_ref().map_or(0..self.size(), Share::rows)
+    }
+
+    /// Own rows of that product.
+    fn own_times(&self, x: &[f64], columns: usize) -> Vec<f64> {
+        let here = self.here();
+        let mut y = vec![0.0; here.len() * columns];
         y.par_chunks_mut(ROWS * columns.max(1)).enumerate().for_each(|(block, y)| {
             for (a, y) in y.chunks_exact_mut(columns).enumerate() {
-                let (places, values) = self.row(block * ROWS + a);
+                let (places, values) = self.row(here.start + block * ROWS + a);
                 for (j, value) in places.iter().zip(values) {
                     let x = &x[*j as usize * columns..][..columns];
                     y.iter_mut().zip(x).for_each(|(y, x)| *y += value * x);
@@ -155,13 +183,25 @@ pub(crate) fn to_columns(x: &[f64], n: usize, columns: usize, out: &mut [f64]) {
 
 impl Operator for SparseGraph {
     fn size(&self) -> usize {
-        self.0.starts.len().saturating_sub(1)
+        self.rows.starts.len().saturating_sub(1)
     }
 
     fn apply(&self, x: &[f64], columns: usize, y: &mut [f64]) {
         let n = self.size();
         let rows = self.times_rows(&to_rows(x, n, columns), columns);
         to_columns(&rows, n, columns, y);
+    }
+
+    fn share(&self) -> Option<&Share> {
+        self.share.as_ref()
+    }
+
+    fn apply_own(&self, x: &[f64], columns: usize, y: &mut [f64]) {
+        let Some(share) = &self.share else { return self.apply(x, columns, y) };
+        let n = share.rows().len();
+        share.team().agree();
+        let all = share.gather_rows("vectors", &to_rows(x, n, columns), columns);
+        to_columns(&self.own_times(&all, columns), n, columns, y);
     }
 }
 
@@ -171,23 +211,27 @@ impl Graph for SparseGraph {
     }
 
     fn quadratic(&self, d: &[f64]) -> f64 {
-        let parts: Vec<f64> = d
+        let here = self.here();
+        let parts: Vec<f64> = d[here.clone()]
             .par_chunks(ROWS)
             .enumerate()
             .map(|(block, own)| {
                 let mut sum = 0.0;
                 for (a, di) in own.iter().enumerate().filter(|(_, di)| **di != 0.0) {
-                    let (places, values) = self.row(block * ROWS + a);
+                    let (places, values) = self.row(here.start + block * ROWS + a);
                     sum += di * places.iter().zip(values).map(|(j, t)| t * d[*j as usize]).sum::<f64>();
                 }
                 sum
             })
             .collect();
-        parts.iter().sum()
+        match &self.share {
+            Some(share) => share.gather_blocks("step lengths", &parts, ROWS, 1).iter().sum(),
+            None => parts.iter().sum(),
+        }
     }
 
     fn norm2(&self) -> f64 {
-        self.0.values.iter().map(|v| v * v).sum()
+        self.rows.values.iter().map(|v| v * v).sum()
     }
 
     fn degrees(&self) -> Vec<f64> {
@@ -201,6 +245,6 @@ impl Graph for SparseGraph {
 
     fn clear(&mut self) {
         let n = self.size();
-        self.0 = SparseRows { starts: vec![0; n + 1], ..SparseRows::default() };
+        self.rows = SparseRows { starts: vec![0; n + 1], ..SparseRows::default() };
     }
 }

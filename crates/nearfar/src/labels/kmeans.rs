@@ -19,6 +19,7 @@ mod large;
 #[cfg(test)]
 mod tests;
 
+use crate::crew::Share;
 use crate::error::{DataError, ParamError, Result};
 use crate::math::rng::Stream;
 use crate::observe::{Observer, Silent, Stage, go_on};
@@ -136,6 +137,18 @@ impl KMeansParams {
         seed: u64,
         observer: &dyn Observer,
     ) -> Result<KMeans> {
+        self.fit_shared(points, (n, d), seed, None, observer)
+    }
+
+    /// The same where all points are here and others have them too: everybody does a part of the work and gets the result.
+    pub(crate) fn fit_shared(
+        &self,
+        points: &[f64],
+        (n, d): (usize, usize),
+        seed: u64,
+        share: Option<&Share>,
+        observer: &dyn Observer,
+    ) -> Result<KMeans> {
         self.check()?;
         Samples::from_rows(points, n, d)?.check()?;
         let n_clusters = self.n_clusters;
@@ -143,17 +156,23 @@ impl KMeansParams {
             return Err(DataError::TooFewSamples { n_samples: n, n_clusters }.into());
         }
         if n > large::MANY {
-            return large::fit(self, points, n, d, seed, observer);
+            return large::fit(self, points, (n, d), seed, share, observer);
         }
+        let (ranks, rank) = share.map_or((1, 0), |share| (share.team().size(), share.team().rank()));
         let tiles = Tiles::new(points, n, d);
         // Seeds are points: where all restarts together look at more pairs than there are, each is computed once.
         let looks = self.restarts.saturating_mul(n_clusters).saturating_mul(self.trials() + 1);
         let pairs = if n <= MOST_PAIRED && n < looks { kernel::pairs(&tiles, points) } else { Vec::new() };
         let best = (0..self.restarts)
             .into_par_iter()
+            .filter(|restart| restart % ranks == rank)
             .filter(|_| !observer.cancelled()) // seeding alone can take a while
             .map(|restart| Restart::new(self, points, &tiles, &pairs).run(seed, restart, observer))
             .reduce_with(|a, b| if (b.inertia, b.restart) < (a.inertia, a.restart) { b } else { a });
+        let best = match share {
+            Some(share) => large::best_of_all(share, best, n, n_clusters * d),
+            None => best,
+        };
         go_on(observer, Stage::Labels)?;
         // `restarts` is at least 1, so there is a best one.
         best.ok_or_else(|| ParamError::new("restarts", self.restarts, "1 or more").into())

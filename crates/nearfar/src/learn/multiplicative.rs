@@ -14,7 +14,7 @@ use faer::{MatRef, Side};
 use super::lsdg::objective::orthogonality;
 use crate::math::factor::Factor;
 use crate::math::kernel::vectorized;
-use crate::spectral::eigen::products::combine;
+use crate::spectral::eigen::products::{Rows, combine};
 
 /// Keeps denominators off zero.
 const FLOOR: f64 = 1e-12;
@@ -88,7 +88,7 @@ pub(crate) fn times_small(factor: &Factor, small: &[f64]) -> Vec<f64> {
     if n * r == 0 {
         return Vec::new();
     }
-    combine(factor.values(), MatRef::from_row_major_slice(small, r, r), n)
+    combine(factor.values(), MatRef::from_row_major_slice(small, r, r), Rows::new(n, None))
 }
 
 /// V ⊙ (up / down)^¼; a negative `up` counts as 0.

@@ -264,7 +264,7 @@ impl SavedModel {
         let factor = best.map(|member| &member.factor);
         let learned = best.map(crate::consensus::Member::last_loop);
         let (kind, metric) = match input {
-            Input::Samples(_, metric) => (InputKind::Samples, *metric),
+            Input::Samples(_, metric) | Input::Part(_, metric, _) => (InputKind::Samples, *metric),
             Input::Distances(_) => (InputKind::Distances, Metric::Euclidean),
             Input::Affinities(_) => (InputKind::Affinities, Metric::Euclidean),
             Input::Neighbors(_) => (InputKind::Neighbors, Metric::Euclidean),
@@ -646,7 +646,7 @@ fn fingerprints_of(input: &Input<'_>) -> Vec<u64> {
             .collect()
     };
     match input {
-        Input::Samples(..) => Vec::new(),
+        Input::Samples(..) | Input::Part(..) => Vec::new(),
         Input::Distances(x) | Input::Affinities(x) => of_matrix(x),
         Input::Neighbors(lists) => {
             let n = lists.n_samples();

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::order::{Doubt, RowOrder, RowScale};
 use super::{Metric, Neighborhoods, sigma_warnings};
+use crate::crew::Share;
 use crate::error::{DataError, Result};
 use crate::math::kernel::{
     Entry, distance2_lanes, distance2_of_singles, norm2, norm2_of_singles, normalize, vectorized,
@@ -112,13 +113,23 @@ struct Scratch {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Points {
-    n: usize,
-    m: usize,
+    pub(super) n: usize,
+    pub(super) m: usize,
     /// n × m row-major, scaled; empty where the way has them in its own form.
-    rows: Vec<f64>,
+    pub(super) rows: Vec<f64>,
     norms2: Vec<f64>,
     way: Way,
-    unit: f64,
+    pub(super) unit: f64,
+    /// Where these are a part of all points.
+    pub(super) part: Option<Part>,
+}
+
+/// Points that several processes hold together.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) share: Share,
+    /// Whether all hold them in single precision.
+    pub(super) single: bool,
 }
 
 impl Points {
@@ -133,7 +144,7 @@ impl Points {
         }
         if let Some(way) = Way::of_small_integers(samples, metric, &range) {
             let norms2 = way.norms2(&[], m);
-            return Ok(Self { n, m, rows: Vec::new(), norms2, way, unit: 1.0 });
+            return Ok(Self { n, m, rows: Vec::new(), norms2, way, unit: 1.0, part: None });
         }
         let mut rows = vec![0.0; n * m];
         rows.par_chunks_mut(m).enumerate().for_each(|(i, row)| samples.copy_row(i, row));
@@ -154,22 +165,28 @@ impl Points {
             Way::Products { centred: centre(&rows, n, m) }
         };
         let norms2 = way.norms2(&rows, m);
-        Ok(Self { n, m, rows, norms2, way, unit })
+        Ok(Self { n, m, rows, norms2, way, unit, part: None })
     }
 
     /// The points for a search that needs single distances only: in single precision where that is what the caller has.
     pub(crate) fn rows_only(samples: &Samples<'_>, metric: Metric) -> Result<Self> {
-        let (n, m) = (samples.n_samples(), samples.n_features());
-        if n == 0 || m == 0 {
+        if samples.n_samples() == 0 || samples.n_features() == 0 {
             samples.check()?;
         }
-        let mut range = Range::of(n, m, |i, row| samples.copy_row(i, row));
+        Self::rows_of(samples, metric, &Here)
+    }
+
+    /// The same of rows that may be a part of all; `all` knows what the others have.
+    pub(super) fn rows_of(samples: &Samples<'_>, metric: Metric, all: &impl Overall) -> Result<Self> {
+        let (n, m) = (samples.n_samples(), samples.n_features());
+        let mut range = all.range(Range::of(n, m, |i, row| samples.copy_row(i, row)));
         if !range.finite {
-            samples.check()?; // names the place
+            all.same(samples.check())?; // names the place
         }
         // Dividing by a power of two moves the exponent alone, unless it leaves the range of f32.
         let modest = (1e-10..1e10).contains(&range.largest());
-        if metric == Metric::Euclidean && modest && matches!(samples.values(), Values::F32(_)) {
+        let single = all.every(n == 0 || matches!(samples.values(), Values::F32(_)));
+        if metric == Metric::Euclidean && modest && single {
             let mut singles = vec![0.0_f32; n * m];
             singles.par_chunks_mut(m).enumerate().for_each_init(
                 || vec![0.0; m],
@@ -178,24 +195,58 @@ impl Points {
                     single.iter_mut().zip(row).for_each(|(s, x)| *s = *x as f32);
                 },
             );
-            let way = Way::Pairs { singles };
-            return Ok(Self { n, m, rows: Vec::new(), norms2: Vec::new(), way, unit: 1.0 });
+            return Ok(Self::of_singles(singles, m));
         }
         let mut rows = vec![0.0; n * m];
         rows.par_chunks_mut(m).enumerate().for_each(|(i, row)| samples.copy_row(i, row));
         if metric == Metric::Cosine {
-            to_directions(&mut rows, m)?;
-            range = Range::of(n, m, |i, row| row.copy_from_slice(&rows[i * m..(i + 1) * m]));
+            all.same(to_directions(&mut rows, m))?;
+            range = all.range(Range::of(n, m, |i, row| row.copy_from_slice(&rows[i * m..(i + 1) * m])));
         }
         let unit = if range.exact(m) { 1.0 } else { power_of_two_above(range.largest()) };
         if unit != 1.0 {
             rows.par_chunks_mut(m).for_each(|row| row.iter_mut().for_each(|x| *x /= unit));
         }
-        let way = Way::Pairs { singles: Vec::new() };
-        Ok(Self { n, m, rows, norms2: Vec::new(), way, unit })
+        Ok(Self::of_doubles(rows, m, unit))
     }
 
-    /// Numbers of points and features.
+    /// Rows in single precision, as they are.
+    pub(super) fn of_singles(singles: Vec<f32>, m: usize) -> Self {
+        let (n, way) = (singles.len() / m, Way::Pairs { singles });
+        Self { n, m, rows: Vec::new(), norms2: Vec::new(), way, unit: 1.0, part: None }
+    }
+
+    /// Rows that were divided by `unit`.
+    pub(super) fn of_doubles(rows: Vec<f64>, m: usize, unit: f64) -> Self {
+        let way = Way::Pairs { singles: Vec::new() };
+        Self { n: rows.len() / m, m, rows, norms2: Vec::new(), way, unit, part: None }
+    }
+
+    /// The rows in single precision; empty where they are not held so.
+    pub(super) fn singles(&self) -> &[f32] {
+        if let Way::Pairs { singles } = &self.way { singles } else { &[] }
+    }
+
+    /// Squared distance of point i to point j of `others`, which are held in the same way; the bits are those of [`distance2`](Self::distance2).
+    pub(crate) fn distance2_to(&self, i: usize, others: &Self, j: usize) -> f64 {
+        let m = self.m;
+        vectorized(
+            #[inline(always)]
+            || match (self.singles(), others.singles()) {
+                (&[], _) | (_, &[]) => distance2_lanes(self.row(i), others.row(j)),
+                (ours, theirs) => {
+                    distance2_of_singles(&ours[i * m..(i + 1) * m], &theirs[j * m..(j + 1) * m])
+                }
+            },
+        )
+    }
+
+    /// Whose rows are whose; all are here unless they were read by parts.
+    pub(crate) fn share(&self) -> Share {
+        self.part.as_ref().map_or_else(|| Share::alone(self.n), |part| part.share.clone())
+    }
+
+    /// Numbers of points (here) and features.
     pub(crate) fn shape(&self) -> (usize, usize) {
         (self.n, self.m)
     }
@@ -214,13 +265,18 @@ impl Points {
     /// The mean point.
     pub(crate) fn mean(&self) -> Vec<f64> {
         let mut mean = vec![0.0; self.m];
-        let mut row = mean.clone();
-        for i in 0..self.n {
-            self.copy_row(i, &mut row);
-            mean.iter_mut().zip(&row).for_each(|(mean, x)| *mean += x);
-        }
+        self.add_rows(&mut mean);
         mean.iter_mut().for_each(|mean| *mean /= self.n as f64);
         mean
+    }
+
+    /// Add all points to a sum, one after the other.
+    pub(super) fn add_rows(&self, sum: &mut [f64]) {
+        let mut row = vec![0.0; self.m];
+        for i in 0..self.n {
+            self.copy_row(i, &mut row);
+            sum.iter_mut().zip(&row).for_each(|(sum, x)| *sum += x);
+        }
     }
 
     pub(super) fn row(&self, i: usize) -> &[f64] {
@@ -433,16 +489,53 @@ impl Way {
     }
 }
 
+/// What is known of all rows where this process may hold a part of them.
+pub(super) trait Overall {
+    /// What the values of all rows have in common.
+    fn range(&self, here: Range) -> Range;
+    /// The first failure anywhere, for everybody.
+    fn same(&self, here: Result<()>) -> Result<()>;
+    /// Whether all say so.
+    fn every(&self, here: bool) -> bool;
+}
+
+/// All rows are here.
+struct Here;
+
+impl Overall for Here {
+    fn range(&self, here: Range) -> Range {
+        here
+    }
+
+    fn same(&self, here: Result<()>) -> Result<()> {
+        here
+    }
+
+    fn every(&self, here: bool) -> bool {
+        here
+    }
+}
+
 /// What the values of a matrix have in common.
 #[derive(Clone, Copy)]
-struct Range {
-    low: f64,
-    high: f64,
-    finite: bool,
-    whole: bool,
+pub(super) struct Range {
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) finite: bool,
+    pub(super) whole: bool,
 }
 
 impl Range {
+    /// What two matrices have in common.
+    pub(super) fn with(self, other: Self) -> Self {
+        Self {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            finite: self.finite & other.finite,
+            whole: self.whole & other.whole,
+        }
+    }
+
     /// Of n rows of m values, which `copy` writes out one by one.
     fn of(n: usize, m: usize, copy: impl Fn(usize, &mut [f64]) + Sync) -> Self {
         let nothing = || Self { low: f64::INFINITY, high: f64::NEG_INFINITY, finite: true, whole: true };
@@ -453,12 +546,7 @@ impl Range {
                 || Self::of_row(row),
             )
         };
-        (0..n).into_par_iter().map_init(|| vec![0.0; m], of_row).reduce(nothing, |a, b| Self {
-            low: a.low.min(b.low),
-            high: a.high.max(b.high),
-            finite: a.finite & b.finite,
-            whole: a.whole & b.whole,
-        })
+        (0..n).into_par_iter().map_init(|| vec![0.0; m], of_row).reduce(nothing, Self::with)
     }
 
     fn largest(&self) -> f64 {

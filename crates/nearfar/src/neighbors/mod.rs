@@ -11,11 +11,13 @@ pub mod nearest;
 mod order;
 pub(crate) mod precomputed;
 pub(crate) mod search;
+mod split;
 
 pub use precomputed::NeighborLists;
 pub use search::SearchReport;
 
-use crate::error::{ParamError, Result};
+use crate::crew::Share;
+use crate::error::{DataError, ParamError, Result};
 use crate::math::kernel::Entry;
 use crate::observe::Observer;
 use crate::samples::Samples;
@@ -50,6 +52,8 @@ pub enum Input<'a> {
     Affinities(Samples<'a>),
     /// For every point its K nearest others with distances.
     Neighbors(NeighborLists<'a>),
+    /// The rows of this process, of samples that a team of processes holds together, and whose rows are whose.
+    Part(Samples<'a>, Metric, &'a Share),
 }
 
 impl<'a> From<Samples<'a>> for Input<'a> {
@@ -64,13 +68,19 @@ impl Input<'_> {
         match self {
             Self::Samples(x, _) | Self::Distances(x) | Self::Affinities(x) => x.n_samples(),
             Self::Neighbors(lists) => lists.n_samples(),
+            Self::Part(_, _, share) => share.n_rows(),
         }
+    }
+
+    /// Whose rows are whose, where processes hold a part each.
+    pub fn share(&self) -> Option<&Share> {
+        if let Self::Part(_, _, share) = self { Some(share) } else { None }
     }
 
     /// Number of features, or 0 where the input is pairwise.
     pub fn n_features(&self) -> usize {
         match self {
-            Self::Samples(x, _) => x.n_features(),
+            Self::Samples(x, _) | Self::Part(x, _, _) => x.n_features(),
             _ => 0,
         }
     }
@@ -219,7 +229,13 @@ pub fn rank<E: Entry>(input: &Input<'_>, seed: u64, observer: &dyn Observer) -> 
         Input::Distances(x) => precomputed::from_distances(x, observer),
         Input::Affinities(x) => precomputed::from_affinities(x, observer),
         Input::Neighbors(lists) => precomputed::from_lists(lists, seed, observer),
+        Input::Part(..) => Err(needs_all("exact mode").into()),
     }
+}
+
+/// What needs all rows in one process.
+pub(crate) fn needs_all(what: &'static str) -> DataError {
+    DataError::NeedsAllRows { what }
 }
 
 /// Exact mode has a largest n; judged before anything is planned or allocated.

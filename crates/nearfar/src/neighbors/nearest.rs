@@ -3,6 +3,8 @@
 //! Products find the candidates, differences decide among them (`search.rs`), so that order and distances are those of the full
 //! ranking; above a size the search is approximate and measures its recall.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::exact::Points;
@@ -56,6 +58,16 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
             let (lists, search) = search(&points, wanted, Way::Auto, observer)?;
             let far = |i: usize| nearest_apart(&points, n, i);
             Ok(Nearest { search, ..tuned(n, k, &lists, points.unit(), &far) })
+        }
+        Input::Part(rows, metric, share) => {
+            let points = Points::of_share(rows, *metric, share)?;
+            let (lists, search) = search(&points, wanted, Way::Auto, observer)?;
+            let scales = scales_of(&points, &lists);
+            let own = tuned_by(scales, k, &lists, points.unit(), share.rows());
+            // Lists are a fraction of V: everybody has all of them from here on.
+            let indices = share.gather_rows("neighbours", &own.indices, own.n_neighbors);
+            let affinities = share.gather_rows("neighbours", &own.affinities, own.n_neighbors);
+            Ok(Nearest { n_samples: n, indices, affinities, search, ..own })
         }
         Input::Distances(x) => {
             let pairs = Pairwise::distances(x)?;
@@ -142,6 +154,22 @@ fn sorted(mut row: Row, k: usize) -> Row {
     row
 }
 
+/// Local scales of all points in the units of the lists, and what is to be said about them.
+pub(crate) fn scales_of(points: &Points, lists: &Lists) -> (Vec<f64>, Vec<Warning>) {
+    let (share, (n, _)) = (points.share(), points.shape());
+    if !share.is_split() {
+        return scales(lists, n, &|i| nearest_apart(points, n, i));
+    }
+    let apart = points.apart_by_ring(lists);
+    let (sigma, replaced) = raw_scales(lists, n, &|i| apart[&i]);
+    let replaced: Vec<u8> = replaced.into_iter().map(u8::from).collect();
+    let mut sigma = share.gather_rows("local scales", &sigma, 1);
+    let replaced = share.gather_rows("local scales", &replaced, 1);
+    let replaced: Vec<bool> = replaced.into_iter().map(|replaced| replaced > 0).collect();
+    let warnings = sigma_warnings(share.n_rows(), &mut sigma, &replaced);
+    (sigma, warnings)
+}
+
 /// Local scales in the units of the lists, and what is to be said about them. `apart` finds the smallest positive value of a point whose list holds
 /// nothing but copies of it.
 pub(crate) fn scales(
@@ -149,6 +177,18 @@ pub(crate) fn scales(
     n: usize,
     apart: &(dyn Fn(usize) -> f64 + Sync),
 ) -> (Vec<f64>, Vec<Warning>) {
+    let (mut sigma, replaced) = raw_scales(lists, n, apart);
+    let warnings = sigma_warnings(n, &mut sigma, &replaced);
+    (sigma, warnings)
+}
+
+/// Whether the list of point i holds nothing but copies of it.
+pub(super) fn only_copies(lists: &Lists, i: usize) -> bool {
+    lists.k > 0 && lists.row(i).1.iter().all(|value| *value <= 0.0)
+}
+
+/// Scales, 0 where there is none, and whether another neighbour than the usual one set them.
+fn raw_scales(lists: &Lists, n: usize, apart: &(dyn Fn(usize) -> f64 + Sync)) -> (Vec<f64>, Vec<bool>) {
     let of = |i: usize| {
         if lists.k == 0 {
             return (0.0, false);
@@ -161,19 +201,27 @@ pub(crate) fn scales(
         let value = values.iter().copied().find(|v| *v > 0.0).unwrap_or_else(|| apart(i));
         (if value.is_finite() { value.sqrt() } else { 0.0 }, true)
     };
-    let (mut sigma, replaced): (Vec<f64>, Vec<bool>) = (0..n).into_par_iter().map(of).unzip();
-    let warnings = sigma_warnings(n, &mut sigma, &replaced);
-    (sigma, warnings)
+    (0..n).into_par_iter().map(of).unzip()
 }
 
 /// Self-tuned affinities from squared distances.
 fn tuned(n: usize, k: usize, lists: &Lists, unit: f64, apart: &(dyn Fn(usize) -> f64 + Sync)) -> Nearest {
-    let (sigma, warnings) = scales(lists, n, apart);
-    let k = lists.k.min(k);
+    tuned_by(scales(lists, n, apart), k, lists, unit, 0..n)
+}
+
+/// The same of these rows, with the scales of all.
+fn tuned_by(
+    (sigma, warnings): (Vec<f64>, Vec<Warning>),
+    k: usize,
+    lists: &Lists,
+    unit: f64,
+    rows: Range<usize>,
+) -> Nearest {
+    let (n, k) = (rows.len(), lists.k.min(k));
     let mut indices = Vec::with_capacity(n * k);
     let mut affinities = Vec::with_capacity(n * k);
-    for i in 0..if k > 0 { n } else { 0 } {
-        let (others, values) = lists.row(i);
+    for (own, i) in rows.enumerate().take(if k > 0 { n } else { 0 }) {
+        let (others, values) = lists.row(own);
         for (j, value) in others[..k].iter().zip(values) {
             indices.push(*j);
             affinities.push((-value / (sigma[i] * sigma[*j as usize])).exp());

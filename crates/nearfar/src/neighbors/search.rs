@@ -14,13 +14,14 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::exact::Points;
+use super::split;
 use crate::error::Result;
 use crate::math::kernel::vectorized;
 use crate::math::rng::Stream;
 use crate::observe::{Event, Observer, Stage, go_on};
 
 /// Points that ask together, and points that they are compared with at a time.
-const QUERIES: usize = 128;
+pub(super) const QUERIES: usize = 128;
 const COLUMNS: usize = 1024;
 /// Up to this many products (n² times features, and some for choosing) every point is compared with every other.
 pub(crate) const EXACT_WORK: f64 = 5e12;
@@ -29,7 +30,7 @@ const CHOOSING: f64 = 64.0;
 /// Recall that the number of cells is chosen for; the sample it is read off is small.
 const TARGET_RECALL: f64 = 0.99;
 /// Points whose exact neighbours are looked up, once to choose the number of cells and once to measure the recall.
-const SAMPLE: usize = 256;
+pub(super) const SAMPLE: usize = 256;
 /// Groups searched before their lists are put in place, so that lists in two orders never stand side by side for all points.
 const TOGETHER: usize = 64;
 /// Rounds of k-means for the cells, and points per cell that take part.
@@ -40,6 +41,11 @@ const PER_CELL: usize = 64;
 const CROWD: usize = 8;
 /// Seed of the cells: the neighbours of a point do not depend on the seed of a run.
 const SEED: u64 = 0x6e65_6172;
+
+/// Neighbours of one point: values and points.
+type Nearby = Vec<(f64, u32)>;
+/// Numbers of the nearest of these centres, for rows.
+pub(super) type Assign<'a> = dyn Fn(&[f32], &[f32]) -> Vec<u32> + 'a;
 
 /// For every point its nearest others, nearest first, with squared distances (or −ln κ).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,6 +93,14 @@ pub(crate) enum Way {
     Cells,
 }
 
+impl Way {
+    /// Whether every pair of n points of m features is looked at.
+    pub(super) fn is_exact(self, n: usize, m: usize) -> bool {
+        let work = (n as f64).powi(2) * (m as f64 + CHOOSING);
+        self == Self::Exact || (self == Self::Auto && work <= EXACT_WORK) || n < 4 * SAMPLE
+    }
+}
+
 /// The `k` nearest others of every point (all of them where there are fewer).
 pub(crate) fn search(
     points: &Points,
@@ -94,14 +108,16 @@ pub(crate) fn search(
     way: Way,
     observer: &dyn Observer,
 ) -> Result<(Lists, SearchReport)> {
+    if points.part.is_some() {
+        return split::search(points, k, way, observer);
+    }
     let (n, m) = points.shape();
     let k = k.min(n.saturating_sub(1));
     if k == 0 {
         return Ok((Lists { k, ..Lists::default() }, SearchReport::EXACT));
     }
-    let work = (n as f64).powi(2) * (m as f64 + CHOOSING);
-    if way == Way::Exact || (way == Way::Auto && work <= EXACT_WORK) || n < 4 * SAMPLE {
-        let singles = Singles::new(points, (0..n as u32).collect());
+    if way.is_exact(n, m) {
+        let singles = Singles::new(points, (0..n as u32).collect(), &points.mean());
         return Ok((singles.all(points, k, observer)?, SearchReport::EXACT));
     }
     by_cells(points, k, observer)
@@ -109,13 +125,18 @@ pub(crate) fn search(
 
 fn by_cells(points: &Points, k: usize, observer: &dyn Observer) -> Result<(Lists, SearchReport)> {
     let (n, _) = points.shape();
-    let singles = Singles::new(points, (0..n as u32).collect());
-    let cells = Cells::new(&singles, observer)?;
+    let mean = points.mean();
+    let singles = Singles::new(points, (0..n as u32).collect(), &mean);
+    let (chosen, n_cells) = Cells::sample(n);
+    let m = singles.m;
+    let sample: Vec<f32> = chosen.iter().flat_map(|i| &singles.values[i * m..(i + 1) * m]).copied().collect();
+    let centers =
+        Cells::centers(&sample, n_cells, m, observer, &|sample, centers| nearest_center(sample, centers, m))?;
+    let cells = Cells::new(&centers, m, nearest_center(&singles.values, &centers, m));
     let order = cells.order.clone();
     drop(singles);
-    let singles = Singles::new(points, order);
-    let spread = |first: usize| (0..SAMPLE).map(move |s| (s * n / SAMPLE + first) % n);
-    let chosen: Vec<usize> = spread(0).collect();
+    let singles = Singles::new(points, order, &mean);
+    let [chosen, asked] = spread(n);
     let truth = singles.exact_of(points, &chosen, k, observer)?;
     let probes = cells.probes_for(&chosen, &truth);
     if cells.mean_share(probes) > 0.5 {
@@ -123,7 +144,6 @@ fn by_cells(points: &Points, k: usize, observer: &dyn Observer) -> Result<(Lists
     }
     let found = singles.in_cells(points, k, &cells, probes, observer)?;
     // Measured on other points than those the number of cells was chosen by.
-    let asked: Vec<usize> = spread(n / (2 * SAMPLE)).collect();
     let truth = singles.exact_of(points, &asked, k, observer)?;
     let mut hits = 0_usize;
     for (i, truth) in asked.iter().zip(truth.chunks_exact(k)) {
@@ -134,13 +154,18 @@ fn by_cells(points: &Points, k: usize, observer: &dyn Observer) -> Result<(Lists
     Ok((found, SearchReport { approximate: true, recall }))
 }
 
+/// Points that the number of cells is chosen by, and others that the recall is measured on.
+pub(super) fn spread(n: usize) -> [Vec<usize>; 2] {
+    [0, n / (2 * SAMPLE)].map(|first| (0..SAMPLE).map(|s| (s * n / SAMPLE + first) % n).collect())
+}
+
 /// The points in single precision, centred, in some order.
-struct Singles {
-    m: usize,
+pub(super) struct Singles {
+    pub(super) m: usize,
     /// Place → point.
-    order: Vec<u32>,
+    pub(super) order: Vec<u32>,
     /// n × m.
-    values: Vec<f32>,
+    pub(super) values: Vec<f32>,
     /// ‖x‖² less what rounding may add, and twice that: what a value may be too small by.
     low: Vec<f32>,
     doubt: Vec<f32>,
@@ -163,16 +188,16 @@ struct Best {
 }
 
 impl Singles {
-    fn new(points: &Points, order: Vec<u32>) -> Self {
-        let (n, m) = points.shape();
-        let mean = points.mean();
+    /// Points by number, in this order, less the mean.
+    pub(super) fn new(points: &Points, order: Vec<u32>, mean: &[f64]) -> Self {
+        let (n, m) = (order.len(), points.shape().1);
         let mut values = vec![0.0_f32; n * m];
         let mut lengths = vec![0.0; n];
         values.par_chunks_mut(m).zip(&mut lengths).zip(&order).for_each_init(
             || vec![0.0; m],
             |row, ((values, length), i)| {
                 points.copy_row(*i as usize, row);
-                for ((value, x), mean) in values.iter_mut().zip(row.iter()).zip(&mean) {
+                for ((value, x), mean) in values.iter_mut().zip(row.iter()).zip(mean) {
                     *value = (x - mean) as f32;
                     *length += f64::from(*value) * f64::from(*value);
                 }
@@ -210,18 +235,7 @@ impl Singles {
         let mut groups = Vec::new();
         let mut cell_of = Vec::new();
         let ranges: Vec<Vec<Range<usize>>> = (0..cells.n())
-            .map(|cell| {
-                // Enough cells for K others even where they are small.
-                let mut seen = 0;
-                let near = cells.near(cell).iter().enumerate();
-                near.take_while(|(at, other)| {
-                    let more = *at < probes || seen <= 2 * k;
-                    seen += cells.range(**other as usize).len();
-                    more
-                })
-                .map(|(_, other)| cells.range(*other as usize))
-                .collect()
-            })
+            .map(|cell| cells.probed(cell, probes, k).map(|other| cells.range(other)).collect())
             .collect();
         for cell in 0..cells.n() {
             let range = cells.range(cell);
@@ -243,23 +257,25 @@ impl Singles {
         observer: &dyn Observer,
     ) -> Result<Lists> {
         let n = self.n();
+        let measure = |i: u32, j: u32| points.distance2(i as usize, j as usize);
         let mut lists = Lists { k, indices: vec![0; n * k], values: vec![0.0; n * k] };
         for (chunk, batch) in groups.chunks(TOGETHER).enumerate() {
-            let found: Result<Vec<Vec<(f64, u32)>>> = batch
+            let found: Result<Vec<Vec<Nearby>>> = batch
                 .par_iter()
                 .enumerate()
                 .map(|(at, group)| {
                     go_on(observer, Stage::Neighbors)?;
                     let queries = &self.values[group.start * self.m..group.end * self.m];
                     let asking: Vec<u32> = self.order[group.clone()].to_vec();
-                    let found = self.ask(points, queries, &asking, k, columns(chunk * TOGETHER + at));
+                    let found =
+                        self.ask(&measure, queries, &asking, k, columns(chunk * TOGETHER + at), Vec::new());
                     let (done, total) = (group.len() as u64, n as u64);
                     observer.notice(&Event::Progress { stage: Stage::Neighbors, done, total });
                     Ok(found)
                 })
                 .collect();
             for (group, found) in batch.iter().zip(found?) {
-                for (place, row) in group.clone().zip(found.chunks_exact(k)) {
+                for (place, row) in group.clone().zip(found) {
                     let at = self.order[place] as usize * k;
                     for (to, (value, j)) in row.iter().enumerate() {
                         (lists.values[at + to], lists.indices[at + to]) = (*value, *j);
@@ -279,6 +295,7 @@ impl Singles {
         observer: &dyn Observer,
     ) -> Result<Vec<u32>> {
         let mut place = vec![0_u32; self.n()];
+        let measure = |i: u32, j: u32| points.distance2(i as usize, j as usize);
         self.order.iter().enumerate().for_each(|(at, i)| place[*i as usize] = at as u32);
         let found: Result<Vec<Vec<u32>>> = asking
             .par_chunks(QUERIES / 4)
@@ -290,22 +307,24 @@ impl Singles {
                     .copied()
                     .collect();
                 let asking: Vec<u32> = asking.iter().map(|i| *i as u32).collect();
-                let found = self.ask(points, &queries, &asking, k, std::slice::from_ref(&self.everything));
-                Ok(found.into_iter().map(|(_, j)| j).collect())
+                let all = std::slice::from_ref(&self.everything);
+                let found = self.ask(&measure, &queries, &asking, k, all, Vec::new());
+                Ok(found.into_iter().flatten().map(|(_, j)| j).collect())
             })
             .collect();
         Ok(found?.concat())
     }
 
-    /// The k nearest of these points among the columns: values and points, ascending, one row after the other.
-    fn ask(
+    /// The k nearest of these points among the columns: values and points, ascending; `before` holds what was found among others.
+    pub(super) fn ask(
         &self,
-        points: &Points,
+        measure: &impl Fn(u32, u32) -> f64,
         queries: &[f32],
         asking: &[u32],
         k: usize,
         columns: &[Range<usize>],
-    ) -> Vec<(f64, u32)> {
+        before: Vec<Vec<(f64, u32)>>,
+    ) -> Vec<Vec<(f64, u32)>> {
         let (m, height) = (self.m, asking.len());
         let lengths: Vec<f64> = queries
             .chunks_exact(m)
@@ -313,6 +332,10 @@ impl Singles {
             .collect();
         let mut best: Vec<Best> =
             (0..height).map(|_| Best { limit: f32::INFINITY, ..Best::default() }).collect();
+        for ((best, before), length) in best.iter_mut().zip(before).zip(&lengths) {
+            best.settled = before;
+            best.limit = self.limit_of(&best.settled, *length, k);
+        }
         let mut products = vec![0.0_f32; height * COLUMNS];
         let ours = MatRef::from_row_major_slice(queries, height, m);
         for range in columns {
@@ -330,25 +353,33 @@ impl Singles {
                         #[inline(always)]
                         || {
                             self.sift(&mut best[a], products, first, |best| {
-                                self.cut(points, i, best, k, doubt);
+                                self.cut(measure, i, best, k, doubt);
                             });
                         },
                     );
                 }
             }
         }
-        let mut found = Vec::with_capacity(height * k);
         for (best, i) in best.iter_mut().zip(asking) {
-            self.settle(points, *i, best, k);
-            found.append(&mut best.settled);
+            self.settle(measure, *i, best, k);
         }
-        found
+        best.into_iter().map(|best| best.settled).collect()
+    }
+
+    /// What the value of a candidate may be at most where k are known already, for a point of this length.
+    fn limit_of(&self, settled: &[(f64, u32)], length: f64, k: usize) -> f32 {
+        if settled.len() < k {
+            return f32::INFINITY;
+        }
+        let most = settled[k - 1].0;
+        let limit = (most - length + 2.0 * self.slack * (length + most) + 4e-36 * self.m as f64) as f32;
+        limit.next_up()
     }
 
     /// Measure the candidates and keep the k nearest.
-    fn settle(&self, points: &Points, i: u32, best: &mut Best, k: usize) {
+    fn settle(&self, measure: &impl Fn(u32, u32) -> f64, i: u32, best: &mut Best, k: usize) {
         let others = best.list.drain(..).map(|(_, place)| self.order[place as usize]).filter(|j| *j != i);
-        best.settled.extend(others.map(|j| (points.distance2(i as usize, j as usize), j)));
+        best.settled.extend(others.map(|j| (measure(i, j), j)));
         best.settled.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         best.settled.truncate(k);
     }
@@ -376,7 +407,7 @@ impl Singles {
     }
 
     /// Where the list is long, lower the limit and drop who is above it.
-    fn cut(&self, points: &Points, i: u32, best: &mut Best, k: usize, doubt: f32) {
+    fn cut(&self, measure: &impl Fn(u32, u32) -> f64, i: u32, best: &mut Best, k: usize, doubt: f32) {
         // One more than k: the point itself is among them.
         let kept = k + 1;
         if best.list.len() < 4 * kept {
@@ -390,26 +421,26 @@ impl Singles {
         best.list.retain(|(value, _)| *value <= limit);
         best.crowded |= best.list.len() > CROWD * kept;
         if best.crowded {
-            self.settle(points, i, best, k);
+            self.settle(measure, i, best, k);
         }
     }
 }
 
 /// Points sorted into cells.
-struct Cells {
+pub(super) struct Cells {
     /// Place → point; the cells lie one after the other.
-    order: Vec<u32>,
+    pub(super) order: Vec<u32>,
     /// Where each cell starts; one more at the end.
     starts: Vec<usize>,
     /// Cell of every point.
-    of: Vec<u32>,
+    pub(super) of: Vec<u32>,
     /// For every cell all cells, nearest first.
     near: Vec<u32>,
 }
 
 impl Cells {
-    fn new(singles: &Singles, observer: &dyn Observer) -> Result<Self> {
-        let (n, m) = (singles.n(), singles.m);
+    /// Points that the centres are made of, and the number of cells, of n points.
+    pub(super) fn sample(n: usize) -> (Vec<usize>, usize) {
         let n_cells = ((n as f64).sqrt() as usize).clamp(16, 4096);
         let mut random = Stream::new(SEED, 0);
         let mut chosen: Vec<usize> = (0..n).collect();
@@ -419,15 +450,29 @@ impl Cells {
             chosen.swap(at, other);
         }
         chosen.truncate(taken);
-        let sample: Vec<f32> =
-            chosen.iter().flat_map(|i| &singles.values[i * m..(i + 1) * m]).copied().collect();
+        (chosen, n_cells)
+    }
+
+    /// Centres of the cells, from a sample in random order; `nearest` finds the centre of every row.
+    pub(super) fn centers(
+        sample: &[f32],
+        n_cells: usize,
+        m: usize,
+        observer: &dyn Observer,
+        nearest: &Assign<'_>,
+    ) -> Result<Vec<f32>> {
         let mut centers = sample[..n_cells * m].to_vec();
         for _ in 0..ROUNDS {
             go_on(observer, Stage::Neighbors)?;
-            let of = nearest_center(&sample, &centers, m);
-            move_centers(&mut centers, &sample, &of, m);
+            let of = nearest(sample, &centers);
+            move_centers(&mut centers, sample, &of, m);
         }
-        let of = nearest_center(&singles.values, &centers, m);
+        Ok(centers)
+    }
+
+    /// From the cell of every point.
+    pub(super) fn new(centers: &[f32], m: usize, of: Vec<u32>) -> Self {
+        let (n, n_cells) = (of.len(), centers.len() / m);
         let mut starts = vec![0; n_cells + 1];
         of.iter().for_each(|cell| starts[*cell as usize + 1] += 1);
         for cell in 0..n_cells {
@@ -437,18 +482,30 @@ impl Cells {
         let mut order = vec![0; n];
         for (i, cell) in of.iter().enumerate() {
             let place = &mut next[*cell as usize];
-            order[*place] = singles.order[i];
+            order[*place] = i as u32;
             *place += 1;
         }
-        let near = (0..n_cells).into_par_iter().flat_map_iter(|cell| nearest_cells(&centers, m, cell));
-        Ok(Self { order, starts, of, near: near.collect() })
+        let near = (0..n_cells).into_par_iter().flat_map_iter(|cell| nearest_cells(centers, m, cell));
+        Self { order, starts, of, near: near.collect() }
     }
 
-    fn n(&self) -> usize {
+    /// Cells to look into for the points of one: so many, and enough for K others even where they are small.
+    pub(super) fn probed(&self, cell: usize, probes: usize, k: usize) -> impl Iterator<Item = usize> + '_ {
+        let mut seen = 0;
+        let near = self.near(cell).iter().map(|other| *other as usize).enumerate();
+        let enough = move |(at, other): &(usize, usize)| {
+            let more = *at < probes || seen <= 2 * k;
+            seen += self.range(*other).len();
+            more
+        };
+        near.take_while(enough).map(|(_, other)| other)
+    }
+
+    pub(super) fn n(&self) -> usize {
         self.starts.len() - 1
     }
 
-    fn range(&self, cell: usize) -> Range<usize> {
+    pub(super) fn range(&self, cell: usize) -> Range<usize> {
         self.starts[cell]..self.starts[cell + 1]
     }
 
@@ -458,7 +515,7 @@ impl Cells {
     }
 
     /// How many cells must be looked into so that enough of these points' neighbours (k each) are found.
-    fn probes_for(&self, asking: &[usize], truth: &[u32]) -> usize {
+    pub(super) fn probes_for(&self, asking: &[usize], truth: &[u32]) -> usize {
         let k = truth.len() / asking.len();
         let mut found_at = vec![0_usize; self.n()];
         let mut position = vec![0_usize; self.n()];
@@ -477,7 +534,7 @@ impl Cells {
     }
 
     /// Share of all pairs that this many cells make one look at.
-    fn mean_share(&self, probes: usize) -> f64 {
+    pub(super) fn mean_share(&self, probes: usize) -> f64 {
         let n = self.order.len() as f64;
         let looked = |cell: usize| {
             let seen: usize =
@@ -500,7 +557,7 @@ fn nearest_cells(centers: &[f32], m: usize, cell: usize) -> Vec<u32> {
 }
 
 /// Number of the nearest centre of every row.
-fn nearest_center(rows: &[f32], centers: &[f32], m: usize) -> Vec<u32> {
+pub(super) fn nearest_center(rows: &[f32], centers: &[f32], m: usize) -> Vec<u32> {
     let k = centers.len() / m;
     let lengths: Vec<f32> = centers.chunks_exact(m).map(|c| c.iter().map(|x| x * x).sum()).collect();
     let all = MatRef::from_row_major_slice(centers, k, m);

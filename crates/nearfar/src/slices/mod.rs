@@ -72,7 +72,7 @@ pub trait Graph: Operator + Send {
     /// T 1.
     fn degrees(&self) -> Vec<f64>;
 
-    /// Entry (i, j).
+    /// Entry (i, j); of a graph that is split over processes, only where row i is here.
     fn get(&self, i: usize, j: usize) -> f64;
 
     /// Set every entry to 0.

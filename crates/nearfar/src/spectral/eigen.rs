@@ -15,9 +15,10 @@ pub(crate) mod products;
 #[cfg(test)]
 mod tests;
 
+use crate::crew::Share;
 use crate::math::rng::Stream;
 use faer::{Mat, MatRef};
-use products::{combine, cross, leading_eigen, residuals, rotate, small_eigen, subtract};
+use products::{Rows, combine, cross, leading_eigen, residuals, rotate, small_eigen, subtract};
 
 /// A symmetric linear operator, known by its products only.
 pub trait Operator: Sync {
@@ -25,6 +26,16 @@ pub trait Operator: Sync {
     fn size(&self) -> usize;
     /// `y` ← A `x`; both hold `columns` columns of length n, one after the other. All of `y` is overwritten.
     fn apply(&self, x: &[f64], columns: usize, y: &mut [f64]);
+
+    /// Whose rows are whose, where processes share the rows of A and of the vectors; `None`: all are here.
+    fn share(&self) -> Option<&Share> {
+        None
+    }
+
+    /// As [`apply`](Self::apply), where `x` and `y` have the rows that are here.
+    fn apply_own(&self, x: &[f64], columns: usize, y: &mut [f64]) {
+        self.apply(x, columns, y);
+    }
 
     /// `a` ← A, n × n. By products with unit vectors, where an operator has no quicker way.
     fn matrix(&self, a: &mut [f64]) {
@@ -147,8 +158,10 @@ fn full(op: &dyn Operator, k: usize, params: &EigenParams, stop: &dyn Fn() -> bo
     let mut a = vec![0.0; n * n];
     op.matrix(&mut a);
     let Some((theta, x)) = leading_eigen(&mut a, n, k) else { return Some(Eigen::failed(n, k, n)) };
+    let here = Rows::new(n, op.share()).here();
+    let own = x.chunks_exact(n).flat_map(|x| &x[here.clone()]).copied().collect();
     let allowed = Allowed { residual: largest_magnitude(&theta) * tolerance(params), judged: params.judged };
-    Some(Eigen::measured(op, x, theta[..k].to_vec(), &allowed, n))
+    Some(Eigen::measured(op, own, theta[..k].to_vec(), &allowed, n))
 }
 
 /// What counts as converged.
@@ -166,7 +179,7 @@ fn largest_magnitude(values: &[f64]) -> f64 {
 }
 
 impl Eigen {
-    /// Fix the signs and measure the residuals of the pairs (`x`, `values`).
+    /// Fix the signs and measure the residuals of the pairs (`x`, `values`), of which the own rows are given.
     fn measured(
         op: &dyn Operator,
         mut x: Vec<f64>,
@@ -174,22 +187,27 @@ impl Eigen {
         allowed: &Allowed,
         products: usize,
     ) -> Self {
-        let n = op.size();
-        for x in x.chunks_exact_mut(n) {
-            let leader = x.iter().fold(0.0_f64, |m, v| if v.abs() > m.abs() { *v } else { m });
-            if leader < 0.0 {
-                for v in x.iter_mut() {
-                    *v = -*v;
-                }
-            }
+        let rows = Rows::new(op.size(), op.share());
+        let (n, k) = (rows.n, values.len());
+        let column = |x: &[f64], j: usize| j * n..j * n + if x.is_empty() { 0 } else { n };
+        let larger = |m: f64, v: f64| if v.abs() > m.abs() { v } else { m };
+        let leader = |x: &[f64], j| x[column(x, j)].iter().copied().fold(0.0_f64, larger);
+        let mut leaders: Vec<f64> = (0..k).map(|j| leader(&x, j)).collect();
+        if let Some(share) = op.share() {
+            let all = share.team().gather_even("signs", &leaders);
+            leaders = (0..k).map(|j| all.iter().skip(j).step_by(k).copied().fold(0.0, larger)).collect();
+        }
+        for (j, _) in leaders.iter().enumerate().filter(|(_, leader)| **leader < 0.0) {
+            let at = column(&x, j);
+            x[at].iter_mut().for_each(|v| *v = -*v);
         }
         let mut ax = vec![0.0; x.len()];
-        op.apply(&x, values.len(), &mut ax);
-        let residuals = residuals(&ax, &x, &values, n);
+        op.apply_own(&x, k, &mut ax);
+        let residuals = residuals(&ax, &x, &values, rows);
         // Written so that NaN fails; a zero operator has residuals of exactly 0.
         let converged = residuals.iter().take(allowed.judged).all(|r| *r <= allowed.residual);
-        let products = products + values.len();
-        Self { values, vectors: x, residuals, products, converged }
+        let products = products + k;
+        Self { values, vectors: everywhere(op, x, k), residuals, products, converged }
     }
 
     /// The answer when the operator gave NaN or infinity.
@@ -199,12 +217,22 @@ impl Eigen {
     }
 }
 
+/// All rows of k vectors of which the own rows are given.
+fn everywhere(op: &dyn Operator, own: Vec<f64>, k: usize) -> Vec<f64> {
+    let Some(share) = op.share().filter(|share| share.is_split()) else { return own };
+    let n = own.len() / k.max(1);
+    let rows: Vec<f64> = (0..n).flat_map(|i| own.iter().skip(i).step_by(n).copied()).collect();
+    let rows = share.gather_rows("eigenvectors", &rows, k);
+    (0..k).flat_map(|j| rows.iter().skip(j).step_by(k).copied()).collect()
+}
+
 /// The state of the iteration: basis, projection, counters.
 struct Solver<'a> {
     op: &'a dyn Operator,
     params: &'a EigenParams,
     random: Stream,
-    n: usize,
+    /// Rows here, and who has the others.
+    rows: Rows<'a>,
     k: usize,
     /// Columns added at a time, b.
     block: usize,
@@ -220,13 +248,16 @@ struct Solver<'a> {
 
 impl<'a> Solver<'a> {
     fn new(op: &'a dyn Operator, k: usize, block: usize, width: usize, params: &'a EigenParams) -> Self {
-        let n = op.size();
+        let rows = Rows::new(op.size(), op.share());
+        let n = rows.n;
         let mut random = Stream::new(params.seed, STREAM);
         let mut q = vec![0.0; n * (width + block)];
-        q[..n * block].iter_mut().for_each(|v| *v = 2.0 * random.uniform() - 1.0);
-        orthonormalise(&[], &mut q[..n * block], n, 0.0, &mut random);
+        for j in 0..block {
+            draw(&mut q[n * j..n * (j + 1)], op.size(), rows, 1.0, &mut random);
+        }
+        orthonormalise((&[], 0), (&mut q[..n * block], block), (op.size(), rows), 0.0, &mut random);
         let h = Mat::zeros(width, width);
-        Self { op, params, random, n, k, block, width, q, h, done: 0, products: 0 }
+        Self { op, params, random, rows, k, block, width, q, h, done: 0, products: 0 }
     }
 
     fn run(mut self, stop: &dyn Fn() -> bool) -> Option<Eigen> {
@@ -238,12 +269,12 @@ impl<'a> Solver<'a> {
             let coupling = self.grow();
             let h = self.h.as_ref().submatrix(0, 0, self.done, self.done);
             let Some((theta, y)) = small_eigen(h) else {
-                return Some(Eigen::failed(self.n, self.k, self.products));
+                return Some(Eigen::failed(self.op.size(), self.k, self.products));
             };
             let scale = largest_magnitude(&theta);
             let exhausted = self.products >= self.params.max_products;
             if exhausted || self.estimate(&coupling, y.as_ref()) <= target * scale {
-                let x = combine(&self.q[..self.n * self.done], y.subcols(0, self.k), self.n);
+                let x = combine(&self.q[..self.rows.n * self.done], y.subcols(0, self.k), self.rows);
                 let values = theta[..self.k].to_vec();
                 let judged = self.params.judged;
                 let allowed = Allowed { residual: scale * tolerance(self.params), judged };
@@ -264,13 +295,14 @@ impl<'a> Solver<'a> {
     /// Multiply the next block, extend H, and make the block after it; answers B (b × b), the part of the
     /// products that lies in that new block.
     fn grow(&mut self) -> Mat<f64> {
-        let Self { n, block, .. } = *self;
+        let Self { rows, block, .. } = *self;
+        let n = rows.n;
         let (start, end) = (self.done, self.done + block);
         let mut w = vec![0.0; n * block];
-        self.op.apply(&self.q[n * start..n * end], block, &mut w);
+        self.op.apply_own(&self.q[n * start..n * end], block, &mut w);
         self.products += block;
         let (q, rest) = self.q.split_at_mut(n * end);
-        let c = cross(q, &w, n); // QᵀA(last block), end × b
+        let c = cross((&*q, end), (&w, block), rows); // QᵀA(last block), end × b
         for j in 0..block {
             for i in 0..end {
                 self.h[(i, start + j)] = c[(i, j)];
@@ -280,11 +312,11 @@ impl<'a> Solver<'a> {
         self.done = end;
         let next = &mut rest[..n * block];
         next.copy_from_slice(&w);
-        subtract(next, q, c.as_ref(), n);
-        let floor =
-            32.0 * f64::EPSILON * (0..block).map(|j| norm(&w[n * j..n * (j + 1)])).fold(0.0, f64::max);
-        orthonormalise(q, next, n, floor, &mut self.random);
-        cross(next, &w, n)
+        subtract(next, q, c.as_ref(), rows);
+        let lengths = residuals(&w, &w, &vec![0.0; block], rows);
+        let floor = 32.0 * f64::EPSILON * lengths.into_iter().fold(0.0, f64::max);
+        orthonormalise((&*q, end), (next, block), (self.op.size(), rows), floor, &mut self.random);
+        cross((&*next, block), (&w, block), rows)
     }
 
     /// Largest estimated residual of the judged pairs.
@@ -297,11 +329,11 @@ impl<'a> Solver<'a> {
 
     /// Keep the best Ritz vectors and the next block.
     fn restart(&mut self, theta: &[f64], y: MatRef<'_, f64>) {
-        let n = self.n;
+        let n = self.rows.n;
         // Whole blocks, so that the basis fills up exactly before the next restart.
         let keep = (self.k + (self.width - self.k) / 2) / self.block * self.block;
         let keep = keep.min(self.width - self.block).min(self.done);
-        rotate(&mut self.q[..n * self.done], y.subcols(0, keep), n);
+        rotate(&mut self.q[..n * self.done], y.subcols(0, keep), self.rows);
         self.q.copy_within(n * self.done..n * (self.done + self.block), n * keep);
         self.h.fill(0.0);
         for (i, value) in theta[..keep].iter().enumerate() {
@@ -311,8 +343,15 @@ impl<'a> Solver<'a> {
     }
 }
 
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|v| v * v).sum::<f64>().sqrt()
+/// Random numbers between −`size` and `size`, one for every row of all; those of the rows here are kept.
+fn draw(column: &mut [f64], n: usize, rows: Rows<'_>, size: f64, random: &mut Stream) {
+    let here = rows.here();
+    for i in 0..n {
+        let x = size * (2.0 * random.uniform() - 1.0);
+        if here.contains(&i) {
+            column[i - here.start] = x;
+        }
+    }
 }
 
 /// Make `next` (n × b) orthonormal and orthogonal to `q`, to which it is nearly orthogonal already. Columns not
@@ -320,16 +359,23 @@ fn norm(x: &[f64]) -> f64 {
 ///
 /// Each pass projects and then turns the block by the eigenvectors of its Gram matrix, so that all work is in
 /// products of tall matrices. A pass that found the block well conditioned is the last.
-fn orthonormalise(q: &[f64], next: &mut [f64], n: usize, floor: f64, random: &mut Stream) {
+///
+/// `q` and `next` come with their numbers of columns, `n` counts all rows.
+fn orthonormalise(
+    (q, p): (&[f64], usize),
+    (next, block): (&mut [f64], usize),
+    (n, rows): (usize, Rows<'_>),
+    floor: f64,
+    random: &mut Stream,
+) {
     const PASSES: usize = 6;
-    let block = next.len() / n;
     for pass in 0..PASSES {
-        if pass > 0 && !q.is_empty() {
-            let c = cross(q, next, n);
-            subtract(next, q, c.as_ref(), n);
+        if pass > 0 && p > 0 {
+            let c = cross((q, p), (&*next, block), rows);
+            subtract(next, q, c.as_ref(), rows);
         }
         let floor = if pass == 0 { floor } else { 1e-8 };
-        let gram = cross(next, next, n);
+        let gram = cross((&*next, block), (&*next, block), rows);
         let lengths: Vec<f64> = (0..block).map(|j| gram[(j, j)].sqrt()).collect();
         let scale: Vec<f64> = lengths.iter().map(|l| if *l > floor { 1.0 / l } else { 0.0 }).collect();
         let gram = Mat::from_fn(block, block, |i, j| scale[i] * gram[(i, j)] * scale[j]);
@@ -339,12 +385,10 @@ fn orthonormalise(q: &[f64], next: &mut [f64], n: usize, floor: f64, random: &mu
         let turn = Mat::from_fn(block, block, |i, j| {
             if dependent[j] { 0.0 } else { scale[i] * u[(i, j)] / lambda[j].sqrt() }
         });
-        rotate(next, turn.as_ref(), n);
-        for (column, _) in next.chunks_exact_mut(n).zip(&dependent).filter(|(_, dependent)| **dependent) {
+        rotate(next, turn.as_ref(), rows);
+        for j in (0..block).filter(|j| dependent[*j]) {
             let size = (3.0 / n as f64).sqrt();
-            for v in column.iter_mut() {
-                *v = size * (2.0 * random.uniform() - 1.0);
-            }
+            draw(&mut next[j * rows.n..(j + 1) * rows.n], n, rows, size, random);
         }
         let sound = lengths.iter().all(|l| *l > 0.7) && lambda[block - 1] > 0.5;
         if pass > 0 && sound {

@@ -6,8 +6,11 @@
 pub mod eigen;
 pub mod embed;
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
+use crate::crew::Share;
 use crate::error::{DataError, Error, Result};
 use crate::labels::{canonical::renumber, kmeans::KMeansParams};
 use crate::math::factor::Factor;
@@ -37,22 +40,39 @@ impl<'a, G: Graph> Normalized<'a, G> {
     }
 }
 
+impl<G> Normalized<'_, G> {
+    /// Scale these rows of `x`, apply, scale the rows of `y`.
+    fn rescaled(&self, x: &[f64], y: &mut [f64], rows: Range<usize>, apply: impl Fn(&[f64], &mut [f64])) {
+        let n = rows.len();
+        let mut scaled = x.to_vec();
+        let scales = &self.scale[rows];
+        let rescale = |values: &mut [f64]| {
+            values.par_chunks_exact_mut(n.max(1)).for_each(|column| {
+                column.iter_mut().zip(scales).for_each(|(value, scale)| *value *= scale);
+            });
+        };
+        rescale(&mut scaled);
+        apply(&scaled, y);
+        rescale(y);
+    }
+}
+
 impl<G: Graph> Operator for Normalized<'_, G> {
     fn size(&self) -> usize {
         self.scale.len()
     }
 
     fn apply(&self, x: &[f64], columns: usize, y: &mut [f64]) {
-        let n = self.scale.len();
-        let mut scaled = x.to_vec();
-        let rescale = |values: &mut [f64]| {
-            values.par_chunks_exact_mut(n).for_each(|column| {
-                column.iter_mut().zip(&self.scale).for_each(|(value, scale)| *value *= scale);
-            });
-        };
-        rescale(&mut scaled);
-        self.graph.apply(&scaled, columns, y);
-        rescale(y);
+        self.rescaled(x, y, 0..self.scale.len(), |x, y| self.graph.apply(x, columns, y));
+    }
+
+    fn share(&self) -> Option<&Share> {
+        self.graph.share()
+    }
+
+    fn apply_own(&self, x: &[f64], columns: usize, y: &mut [f64]) {
+        let rows = self.graph.share().map_or(0..self.scale.len(), Share::rows);
+        self.rescaled(x, y, rows, |x, y| self.graph.apply_own(x, columns, y));
     }
 
     fn matrix(&self, a: &mut [f64]) {
@@ -104,20 +124,21 @@ pub(crate) fn cluster<G: Graph>(
         return Err(DataError::TooFewSamples { n_samples: n, n_clusters: r }.into());
     }
     let eigen = eigenvectors(graph, r, seed, observer)?;
-    label(&eigen, n, r, restarts, seed, observer)
+    label(&eigen, (n, graph.share()), r, restarts, seed, observer)
 }
 
-/// k-means on the rows of the leading eigenvectors.
+/// k-means on the rows of the leading eigenvectors; whoever shares the rows shares the work.
 pub(crate) fn label(
     eigen: &Eigen,
-    n: usize,
+    (n, share): (usize, Option<&Share>),
     r: usize,
     restarts: usize,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<SpectralLabels> {
     let embedding = embed::row_normalize(&eigen.vectors[..n * r], n, r);
-    let found = KMeansParams::new(r).restarts(restarts).fit_observed(&embedding, n, r, seed, observer)?;
+    let found =
+        KMeansParams::new(r).restarts(restarts).fit_shared(&embedding, (n, r), seed, share, observer)?;
     let residual = eigen.residuals[..r].iter().copied().fold(0.0, f64::max);
     Ok(SpectralLabels {
         labels: renumber(&found.labels),

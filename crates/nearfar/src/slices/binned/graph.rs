@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::ROWS;
 use super::rows::RowFactor;
+use crate::crew::Share;
 use crate::math::factor::Factor;
 use crate::math::kernel::{Entry, add_scaled, vectorized};
 use crate::slices::Graph;
@@ -49,17 +50,20 @@ impl<E: Entry> SparseBlock<E> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BinnedGraph<E> {
     n: usize,
+    /// Whose rows are whose.
+    share: Share,
+    /// Blocks of the own rows.
     blocks: Vec<SparseBlock<E>>,
     low: Vec<(f64, RowFactor)>,
 }
 
 impl<E: Entry> BinnedGraph<E> {
-    pub(super) fn empty(n: usize) -> Self {
-        let blocks = (0..n.div_ceil(ROWS)).map(|_| SparseBlock::default()).collect();
-        Self { n, blocks, low: Vec::new() }
+    pub(super) fn empty(share: Share) -> Self {
+        let blocks = (0..share.n_blocks()).map(|_| SparseBlock::default()).collect();
+        Self { n: share.n_rows(), share, blocks, low: Vec::new() }
     }
 
-    /// Work on all blocks, by number.
+    /// Work on all blocks here, counted from the first one here.
     pub(super) fn fill(&mut self, work: impl Fn(usize, &mut SparseBlock<E>) + Sync) {
         self.blocks.par_iter_mut().enumerate().for_each(|(at, block)| work(at, block));
     }
@@ -68,25 +72,32 @@ impl<E: Entry> BinnedGraph<E> {
         self.low.push((scale, factor));
     }
 
-    /// Number of stored entries of the sparse part.
+    /// Number of entries of the sparse part that are stored here.
     pub fn n_entries(&self) -> usize {
         self.blocks.iter().map(|block| block.columns.len()).sum()
     }
 
     fn row(&self, i: usize) -> (&[u32], &[E]) {
-        self.blocks[i / ROWS].row_or_nothing(i % ROWS)
+        let here = self.share.rows().contains(&i);
+        if here {
+            self.blocks[i / ROWS - self.share.first_block()].row_or_nothing(i % ROWS)
+        } else {
+            (&[], &[])
+        }
     }
 
-    /// The product with a row-major matrix of `b` columns, row-major as well.
-    fn times_rows(&self, x: &[f64], b: usize) -> Vec<f64> {
-        let inner: Vec<Vec<f64>> = self.low.iter().map(|(_, v)| v.transposed_times(x, b)).collect();
-        let mut y = vec![0.0; x.len()];
+    /// Own rows of the product with a row-major matrix of `b` columns, row-major as well.
+    fn own_times(&self, x: &[f64], b: usize) -> Vec<f64> {
+        let of = |(_, v): &(f64, RowFactor)| v.transposed_times(x, b, &self.share);
+        let inner: Vec<Vec<f64>> = self.low.iter().map(of).collect();
+        let rows = self.share.rows();
+        let mut y = vec![0.0; rows.len() * b];
         y.par_chunks_mut((ROWS * b).max(1)).enumerate().for_each(|(block, y)| {
             vectorized(
                 #[inline(always)]
                 || {
                     for (a, y) in y.chunks_exact_mut(b).enumerate() {
-                        let i = block * ROWS + a;
+                        let i = rows.start + block * ROWS + a;
                         let (columns, values) = self.blocks[block].row_or_nothing(a);
                         for (j, t) in columns.iter().zip(values) {
                             add_scaled(y, t.wide(), &x[*j as usize * b..][..b]);
@@ -101,6 +112,16 @@ impl<E: Entry> BinnedGraph<E> {
             );
         });
         y
+    }
+
+    /// The same, all rows.
+    fn times_rows(&self, x: &[f64], b: usize) -> Vec<f64> {
+        self.all_rows("rows of products", self.own_times(x, b), b)
+    }
+
+    /// All rows of a matrix of which everybody has its own.
+    fn all_rows(&self, what: &'static str, own: Vec<f64>, b: usize) -> Vec<f64> {
+        if self.share.is_split() { self.share.gather_rows(what, &own, b) } else { own }
     }
 
     /// Entry (i, j) of the low rank part.
@@ -142,6 +163,17 @@ impl<E: Entry> Operator for BinnedGraph<E> {
         let rows = self.times_rows(&to_rows(x, self.n, columns), columns);
         to_columns(&rows, self.n, columns, y);
     }
+
+    fn share(&self) -> Option<&Share> {
+        Some(&self.share)
+    }
+
+    fn apply_own(&self, x: &[f64], columns: usize, y: &mut [f64]) {
+        let n = self.share.rows().len();
+        self.share.team().agree();
+        let all = self.all_rows("vectors", to_rows(x, n, columns), columns);
+        to_columns(&self.own_times(&all, columns), n, columns, y);
+    }
 }
 
 impl<E: Entry> Graph for BinnedGraph<E> {
@@ -152,7 +184,7 @@ impl<E: Entry> Graph for BinnedGraph<E> {
             return;
         }
         let v = RowFactor::new(factor);
-        let mut rows = vec![0.0; n * r];
+        let mut rows = vec![0.0; self.share.rows().len() * r];
         rows.par_chunks_mut(ROWS * r).zip(&self.blocks).for_each(|(rows, block)| {
             for (a, y) in rows.chunks_exact_mut(r).enumerate() {
                 let (columns, values) = block.row_or_nothing(a);
@@ -162,14 +194,15 @@ impl<E: Entry> Graph for BinnedGraph<E> {
                 }
             }
         });
-        to_columns(&rows, n, r, out);
+        to_columns(&self.all_rows("T V", rows, r), n, r, out);
     }
 
     fn quadratic(&self, d: &[f64]) -> f64 {
+        let here = self.share.rows();
         let part = |(block, own): (usize, &[f64])| {
             let mut sum = 0.0;
             for (a, di) in own.iter().enumerate().filter(|(_, di)| **di != 0.0) {
-                let i = block * ROWS + a;
+                let i = here.start + block * ROWS + a;
                 let (columns, values) = self.blocks[block].row_or_nothing(a);
                 let upper = columns.partition_point(|j| (*j as usize) < i);
                 let mut row = 0.0;
@@ -181,9 +214,10 @@ impl<E: Entry> Graph for BinnedGraph<E> {
             }
             sum
         };
-        let parts: Vec<f64> = d.par_chunks(ROWS).enumerate().map(part).collect();
+        let parts: Vec<f64> = d[here.clone()].par_chunks(ROWS).enumerate().map(part).collect();
+        let parts = self.share.gather_blocks("step lengths", &parts, ROWS, 1);
         let low = |(scale, v): &(f64, RowFactor)| {
-            scale * v.transposed_times(d, 1).iter().map(|x| x * x).sum::<f64>()
+            scale * v.transposed_times(d, 1, &self.share).iter().map(|x| x * x).sum::<f64>()
         };
         parts.iter().sum::<f64>() + self.low.iter().map(low).sum::<f64>()
     }
@@ -195,20 +229,21 @@ impl<E: Entry> Graph for BinnedGraph<E> {
             for a in 0..rows.ends.len() {
                 let (columns, values) = rows.row_or_nothing(a);
                 for (j, t) in columns.iter().zip(values) {
-                    let low =
-                        if self.low.is_empty() { 0.0 } else { self.low_entry(block * ROWS + a, *j as usize) };
+                    let i = self.share.rows().start + block * ROWS + a;
+                    let low = if self.low.is_empty() { 0.0 } else { self.low_entry(i, *j as usize) };
                     sum += t.wide() * (t.wide() + 2.0 * low);
                 }
             }
             sum
         };
         let parts: Vec<f64> = self.blocks.par_iter().enumerate().map(part).collect();
+        let parts = self.share.gather_blocks("norms", &parts, ROWS, 1);
         let mut sum: f64 = parts.iter().sum();
         for (scale, v) in &self.low {
             for (other_scale, other) in &self.low {
                 let mut full = vec![0.0; self.n * other.r];
                 full.chunks_exact_mut(other.r).enumerate().for_each(|(i, row)| other.scatter(i, row));
-                let cross = v.transposed_times(&full, other.r);
+                let cross = v.transposed_times(&full, other.r, &self.share);
                 sum += scale * other_scale * cross.iter().map(|x| x * x).sum::<f64>();
             }
         }

@@ -25,15 +25,11 @@ use rayon::prelude::*;
 
 use super::{Slices, SparseRows};
 use crate::augment;
+use crate::crew::{BLOCK as ROWS, Share, unit};
 use crate::math::factor::Factor;
 use crate::math::kernel::{Entry, vectorized};
 use graph::SparseBlock;
 use rows::{FullRows, RowFactor};
-
-/// Rows of one block; fixed, so that sums do not depend on the number of threads.
-const ROWS: usize = 512;
-/// Sums over all pairs are made in at most this many parts.
-const PARTS: usize = 64;
 
 /// How many ranks are kept one by one, how many partners are drawn, how many bins share the far ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -75,12 +71,15 @@ pub struct BinnedSlices<E> {
     multiplicity: Vec<f64>,
     /// Share of a bin's pairs that are known.
     known: Vec<f64>,
+    /// Whose rows are whose.
+    share: Share,
+    /// Blocks of the own rows.
     blocks: Vec<PairBlock<E>>,
 }
 
-/// A row of blocks with the number of its first row.
-fn numbered<B>(blocks: &[B]) -> impl Iterator<Item = (usize, &B)> {
-    blocks.iter().enumerate().map(|(at, block)| (at * ROWS, block))
+/// A row of blocks with the number of its first row; `first` is that of the first block.
+fn numbered<B>(blocks: &[B], first: usize) -> impl Iterator<Item = (usize, &B)> {
+    blocks.iter().enumerate().map(move |(at, block)| (first + at * ROWS, block))
 }
 
 impl<E: Entry> BinnedSlices<E> {
@@ -89,17 +88,26 @@ impl<E: Entry> BinnedSlices<E> {
         self.shape
     }
 
-    /// Directed pairs that are held.
+    /// Whose rows are whose.
+    pub(crate) fn share(&self) -> &Share {
+        &self.share
+    }
+
+    /// Directed pairs that are held here.
     pub fn n_entries(&self) -> usize {
         self.blocks.iter().map(|block| block.columns.len()).sum()
     }
 
-    /// The rank of j as seen from i: exact for near ranks, the middle of its bin for sampled pairs, the middle of all far ranks for others.
+    /// The rank of j as seen from i: exact for near ranks, the middle of its bin for sampled pairs, the middle of all far ranks for others and where
+    /// another process holds row i.
     pub fn rank(&self, i: usize, j: usize) -> usize {
-        let block = &self.blocks[i / ROWS];
-        let row = block.row(i % ROWS);
         let far = self.n - self.shape.near;
         let unknown = self.shape.near + far / 2;
+        if !self.share.rows().contains(&i) {
+            return unknown;
+        }
+        let block = &self.blocks[i / ROWS - self.share.first_block()];
+        let row = block.row(i % ROWS);
         let Ok(at) = block.columns[row.clone()].binary_search(&(j as u32)) else { return unknown };
         match block.own_bin[row.start + at] as usize {
             bin if bin < self.shape.near => bin,
@@ -111,9 +119,10 @@ impl<E: Entry> BinnedSlices<E> {
         }
     }
 
-    /// Points among the first `ranks` of point i (K of them at most), itself included.
+    /// Points among the first `ranks` of point i (K of them at most), itself included; i is one of the own rows.
     pub(crate) fn linked(&self, i: usize, ranks: usize) -> Vec<usize> {
-        let (block, most) = (&self.blocks[i / ROWS], ranks.min(self.shape.near));
+        let block = &self.blocks[i / ROWS - self.share.first_block()];
+        let most = ranks.min(self.shape.near);
         let row = block.row(i % ROWS);
         let near = row.filter(|at| (block.own_bin[*at] as usize) < most);
         near.map(|at| block.columns[at] as usize).collect()
@@ -122,7 +131,7 @@ impl<E: Entry> BinnedSlices<E> {
     /// Share of pairs at each rank for which `same` holds; within a bin the share among its samples.
     pub(crate) fn share_of(&self, same: &dyn Fn(usize, usize) -> bool) -> Vec<f64> {
         let (mut right, mut count) = (vec![0.0; self.nothing() + 1], vec![0.0_f64; self.nothing() + 1]);
-        for (first, block) in numbered(&self.blocks) {
+        for (first, block) in numbered(&self.blocks, self.share.rows().start) {
             for a in 0..block.starts.len() - 1 {
                 for at in block.row(a) {
                     let bin = block.own_bin[at] as usize;
@@ -131,6 +140,12 @@ impl<E: Entry> BinnedSlices<E> {
                 }
             }
         }
+        // Whole numbers: the order of additions does not matter.
+        let everywhere = |mine: &[f64]| {
+            let all = self.share.team().gather_even("shares of pairs", mine);
+            (0..mine.len()).map(|bin| all.iter().skip(bin).step_by(mine.len()).sum()).collect::<Vec<f64>>()
+        };
+        let (right, count) = (everywhere(&right), everywhere(&count));
         (0..self.n).map(|rank| right[self.bin_of(rank)] / count[self.bin_of(rank)].max(1.0)).collect()
     }
 
@@ -165,7 +180,8 @@ impl<E: Entry> BinnedSlices<E> {
         let of_block = |block: &PairBlock<E>| {
             (0..block.columns.len()).map(|at| block.entry(at, &half).wide()).fold(0.0, f64::max)
         };
-        self.blocks.par_iter().map(of_block).reduce(|| 0.0, f64::max)
+        let here = self.blocks.par_iter().map(of_block).reduce(|| 0.0, f64::max);
+        self.share.team().gather_even("largest entries", &[here]).into_iter().fold(0.0, f64::max)
     }
 }
 
@@ -256,7 +272,7 @@ impl<E: Entry> Slices for BinnedSlices<E> {
     }
 
     fn new_graph(&self) -> Self::Graph {
-        BinnedGraph::empty(self.n)
+        BinnedGraph::empty(self.share.clone())
     }
 
     fn combine(&self, weights: &[f64], graph: &mut Self::Graph) {
@@ -279,25 +295,29 @@ impl<E: Entry> Slices for BinnedSlices<E> {
 
     fn agreement(&self, factor: &Factor) -> Vec<f64> {
         let (rows, full) = (RowFactor::new(factor), FullRows::<E>::new(factor));
+        let width = self.nothing();
         let part = |(part, blocks): (usize, &[PairBlock<E>])| {
-            let (mut table, mut products) = (vec![0.0; self.nothing() + 1], Vec::new());
-            let first = part * self.part_blocks() * ROWS;
+            let (mut table, mut products) = (vec![0.0; width + 1], Vec::new());
+            let first = self.share.rows().start + part * unit(self.n);
             vectorized(
                 #[inline(always)]
                 || {
-                    for (row, block) in numbered(blocks) {
+                    for (row, block) in numbered(blocks, first) {
                         for a in 0..block.starts.len() - 1 {
-                            let i = first + row + a;
+                            let i = row + a;
                             block.agree(a, i, rows.row(i), &full, &mut products, &mut table);
                         }
                     }
                 },
             );
+            table.truncate(width);
             table
         };
-        let parts: Vec<Vec<f64>> = self.blocks.par_chunks(self.part_blocks()).enumerate().map(part).collect();
-        let mut sum = vec![0.0; self.nothing()];
-        for part in &parts {
+        let together = unit(self.n) / ROWS;
+        let parts: Vec<Vec<f64>> = self.blocks.par_chunks(together).enumerate().map(part).collect();
+        let parts = self.share.gather_blocks("agreements c", &parts.concat(), unit(self.n), width);
+        let mut sum = vec![0.0; width];
+        for part in parts.chunks_exact(width) {
             sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
         sum
@@ -310,13 +330,14 @@ impl<E: Entry> Slices for BinnedSlices<E> {
         // The largest entry of VVᵀ lies on its diagonal (Cauchy–Schwarz).
         let y_scale = inverse(factor.row_norms2().into_iter().fold(0.0, f64::max));
         let rows = RowFactor::new(factor);
+        let first = self.share.rows().start;
         z.fill(|at, out| {
             let pairs = &self.blocks[at];
             let before = std::mem::take(out);
             let mut own = vec![0.0; factor.n_columns()];
             let mut corrections: Vec<(u32, E)> = Vec::new();
             for a in 0..pairs.starts.len() - 1 {
-                let i = at * ROWS + a;
+                let i = first + at * ROWS + a;
                 rows.scatter(i, &mut own);
                 corrections.clear();
                 for at in pairs.row(a) {
@@ -337,20 +358,30 @@ impl<E: Entry> Slices for BinnedSlices<E> {
 
     fn edges(&self, weights: &[f64]) -> SparseRows {
         let half = Self::halved(self.of_entries(weights), 1.0);
-        let mut sparse = SparseRows { starts: vec![0], ..SparseRows::default() };
+        let mut lengths: Vec<u32> = Vec::with_capacity(self.share.rows().len());
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
         for block in &self.blocks {
             for a in 0..block.starts.len() - 1 {
+                let before = columns.len();
                 for at in block.row(a) {
                     let value = block.entry(at, &half).wide();
                     if value != 0.0 {
-                        sparse.columns.push(block.columns[at]);
-                        sparse.values.push(value);
+                        columns.push(block.columns[at]);
+                        values.push(value);
                     }
                 }
-                sparse.starts.push(sparse.columns.len());
+                lengths.push((columns.len() - before) as u32);
             }
         }
-        sparse
+        // Whoever asks wants all rows.
+        let lengths = self.share.gather_rows("edges", &lengths, 1);
+        let starts = std::iter::once(0).chain(lengths.iter().scan(0, |end, length| {
+            *end += *length as usize;
+            Some(*end)
+        }));
+        let team = self.share.team();
+        let (columns, values) = (team.gather("edges", &columns).0, team.gather("edges", &values).0);
+        SparseRows { starts: starts.collect(), columns, values }
     }
 
     fn per_rank(&self, weights: &[f64]) -> Vec<f64> {
@@ -373,13 +404,6 @@ impl<E: Entry> Slices for BinnedSlices<E> {
 
     fn near_end(&self) -> Option<usize> {
         (self.shape.near < self.n).then_some(self.shape.near - 1)
-    }
-}
-
-impl<E: Entry> BinnedSlices<E> {
-    /// Blocks per part of a sum over all pairs; depends on n alone.
-    fn part_blocks(&self) -> usize {
-        self.blocks.len().div_ceil(PARTS).max(1)
     }
 }
 

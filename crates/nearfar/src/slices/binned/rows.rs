@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::ROWS;
+use crate::crew::{Share, unit};
 use crate::math::factor::Factor;
 use crate::math::kernel::Entry;
 
@@ -60,20 +61,24 @@ impl RowFactor {
         self.row(j).map(|(c, v)| v * own[c]).sum()
     }
 
-    /// VᵀX, r × b, of a row-major X; blocks of rows are added up in their order.
-    pub(super) fn transposed_times(&self, x: &[f64], b: usize) -> Vec<f64> {
-        let part = |(block, x): (usize, &[f64])| {
-            let mut part = vec![0.0; self.r * b];
+    /// VᵀX, r × b, of a row-major X of which the own rows are looked at; units of rows are added up in their order.
+    pub(super) fn transposed_times(&self, x: &[f64], b: usize, share: &Share) -> Vec<f64> {
+        let (rows, width) = (share.rows(), self.r * b);
+        let unit = unit(share.n_rows());
+        let part = |(at, x): (usize, &[f64])| {
+            let mut part = vec![0.0; width];
             for (a, x) in x.chunks_exact(b).enumerate() {
-                for (c, v) in self.row(block * ROWS + a) {
+                for (c, v) in self.row(rows.start + at * unit + a) {
                     part[c * b..(c + 1) * b].iter_mut().zip(x).for_each(|(sum, x)| *sum += v * x);
                 }
             }
             part
         };
-        let parts: Vec<Vec<f64>> = x.par_chunks(ROWS * b).enumerate().map(part).collect();
-        let mut sum = vec![0.0; self.r * b];
-        for part in &parts {
+        let own = &x[rows.start * b..rows.end * b];
+        let parts: Vec<Vec<f64>> = own.par_chunks(unit * b).enumerate().map(part).collect();
+        let parts = share.gather_blocks("V against vectors", &parts.concat(), unit, width);
+        let mut sum = vec![0.0; width];
+        for part in parts.chunks_exact(width) {
             sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
         sum

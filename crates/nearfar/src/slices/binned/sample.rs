@@ -6,6 +6,7 @@
 use rayon::prelude::*;
 
 use super::{BinnedShape, ROWS};
+use crate::crew::Share;
 use crate::error::Result;
 use crate::math::kernel::Entry;
 use crate::math::rng::Stream;
@@ -73,12 +74,21 @@ impl Partners {
     }
 }
 
-/// Squared distances and bins of all partners, n × partners each.
+/// Squared distances and bins of all partners of the own points, n × partners each.
 pub(super) struct Far<E> {
     pub(super) values: Vec<E>,
     pub(super) bins: Vec<u16>,
+    /// The bins as the partners see them, where some of these are elsewhere; else empty.
+    theirs: Vec<u16>,
     /// Number of bins in use.
     pub(super) n_bins: usize,
+}
+
+impl<E> Far<E> {
+    /// The bin of partner t of the own point `a`, as that partner sees it; it is point j and has the number `back` there.
+    pub(super) fn bin_back(&self, width: usize, (a, t): (usize, usize), (j, back): (usize, usize)) -> u16 {
+        if self.theirs.is_empty() { self.bins[j * width + back] } else { self.theirs[a * width + t] }
+    }
 }
 
 /// Measure all partners and put them into bins by their quantile among those of their point; near ones are left out.
@@ -91,8 +101,11 @@ pub(super) fn measure<E: Entry>(
 ) -> Result<Far<E>> {
     let ((n, _), width) = (points.shape(), partners.len());
     if width == 0 || shape.bins == 0 {
-        return Ok(Far { values: Vec::new(), bins: Vec::new(), n_bins: 0 });
+        return Ok(Far { values: Vec::new(), bins: Vec::new(), theirs: Vec::new(), n_bins: 0 });
     }
+    let share = points.share();
+    let first = share.rows().start;
+    let met = if share.is_split() { distances_by_ring(points, partners, observer)? } else { Vec::new() };
     let mut values = vec![E::default(); n * width];
     let mut order = vec![NEAR; n * width];
     let counts: Result<Vec<usize>> = values
@@ -104,13 +117,21 @@ pub(super) fn measure<E: Entry>(
             let mut most = 0;
             let rows = values.chunks_exact_mut(width).zip(order.chunks_exact_mut(width));
             for (a, (values, order)) in rows.enumerate() {
-                most = most.max(rank_partners(points, lists, partners, block * ROWS + a, values, order));
+                let a = block * ROWS + a;
+                let partner = |t: usize| {
+                    let j = partners.of(first + a, t).0;
+                    let distance = if met.is_empty() { points.distance2(a, j) } else { met[a * width + t] };
+                    (j, distance)
+                };
+                most = most.max(rank_partners(lists, a, &partner, values, order));
             }
             Ok(most)
         })
         .collect();
+    drop(met);
     // A bin that no point has a sample in would have nothing to say.
-    let most = counts?.into_iter().max().unwrap_or(0);
+    let most = counts?.into_iter().max().unwrap_or(0) as u64;
+    let most = share.team().gather_even("bins", &[most]).into_iter().max().unwrap_or(0) as usize;
     let n_bins = shape.bins.min(most);
     order.par_chunks_mut(width).for_each(|order| {
         let known = order.iter().filter(|place| **place != NEAR).count();
@@ -119,26 +140,68 @@ pub(super) fn measure<E: Entry>(
             *place = (shape.near + ((quantile * n_bins as f64) as usize).min(n_bins - 1)) as u16;
         }
     });
-    Ok(Far { values, bins: order, n_bins })
+    let theirs = if share.is_split() { bins_back(&order, partners, &share) } else { Vec::new() };
+    Ok(Far { values, bins: order, theirs, n_bins })
 }
 
-/// Distances of one point's partners and their order among the far ones; answers how many these are.
+/// Squared distances of the own points to all their partners, as the points of all processes pass by.
+fn distances_by_ring(points: &Points, partners: &Partners, observer: &dyn Observer) -> Result<Vec<f64>> {
+    let ((n, _), width, first) = (points.shape(), partners.len(), points.share().rows().start);
+    let mut who = vec![0_u32; n * width];
+    who.par_chunks_mut(width).enumerate().for_each(|(a, who)| {
+        who.iter_mut().enumerate().for_each(|(t, j)| *j = partners.of(first + a, t).0 as u32);
+    });
+    let mut met = vec![0.0; n * width];
+    points.ring("points for partners", &mut |first, others| {
+        go_on(observer, Stage::Slices)?;
+        let here = first..first + others.shape().0;
+        met.par_chunks_mut(width).zip(who.par_chunks(width)).enumerate().for_each(|(a, (met, who))| {
+            for (met, j) in met.iter_mut().zip(who).filter(|(_, j)| here.contains(&(**j as usize))) {
+                *met = points.distance2_to(a, others, *j as usize - first);
+            }
+        });
+        Ok(())
+    })?;
+    Ok(met)
+}
+
+/// The bins of the own points as their partners see them. A few shifts at a time, so that little is under way at once.
+fn bins_back(bins: &[u16], partners: &Partners, share: &Share) -> Vec<u16> {
+    const TOGETHER: usize = 16;
+    let (width, rows) = (partners.len(), share.rows());
+    let mut theirs = vec![NEAR; bins.len()];
+    for from in (0..width).step_by(TOGETHER) {
+        let mut to: Vec<Vec<u64>> = vec![Vec::new(); share.team().size()];
+        for (a, i) in rows.clone().enumerate() {
+            for t in from..(from + TOGETHER).min(width) {
+                let (j, back) = partners.of(i, t);
+                let owner = share.owner(j);
+                let place = ((j - share.rows_of(owner).start) * width + back) as u64;
+                to[owner].push(place << 16 | u64::from(bins[a * width + t]));
+            }
+        }
+        for entry in share.team().exchange("bins of partners", &to) {
+            theirs[(entry >> 16) as usize] = (entry & 0xffff) as u16;
+        }
+    }
+    theirs
+}
+
+/// Distances of one point's partners and their order among the far ones; answers how many these are. `partner` knows who they are and how far.
 fn rank_partners<E: Entry>(
-    points: &Points,
     lists: &Lists,
-    partners: &Partners,
-    i: usize,
+    own: usize,
+    partner: &impl Fn(usize) -> (usize, f64),
     values: &mut [E],
     order: &mut [u16],
 ) -> usize {
     let last = (lists.k > 0).then(|| {
-        let (others, values) = lists.row(i);
+        let (others, values) = lists.row(own);
         (values[lists.k - 1], others[lists.k - 1])
     });
     let mut far: Vec<(f64, u32, u16)> = Vec::with_capacity(values.len());
     for (t, value) in values.iter_mut().enumerate() {
-        let (j, _) = partners.of(i, t);
-        let distance = points.distance2(i, j);
+        let (j, distance) = partner(t);
         *value = E::narrow(distance);
         let near = last.is_some_and(|(value, other)| (distance, j as u32) <= (value, other));
         if !near {

@@ -18,9 +18,48 @@ use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par, Spec};
 use rayon::prelude::*;
 
-/// Rows of one block: at least 512, and at most 256 blocks.
-fn block_rows(n: usize) -> usize {
-    n.div_ceil(256).next_multiple_of(64).max(512)
+use crate::crew::{Share, unit};
+
+/// The rows of tall matrices: how many are here, of how many, and who has the others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    /// Rows here.
+    pub(super) n: usize,
+    /// Rows of one block: at least 512, and at most 256 blocks of all rows.
+    block: usize,
+    /// Where others have the rest.
+    share: Option<&'a Share>,
+}
+
+impl<'a> Rows<'a> {
+    /// All n rows are here, unless they are shared.
+    pub(crate) fn new(n: usize, share: Option<&'a Share>) -> Self {
+        let share = share.filter(|share| share.is_split());
+        Self { n: share.map_or(n, |share| share.rows().len()), block: unit(n), share }
+    }
+
+    /// The rows here, by number.
+    pub(super) fn here(&self) -> std::ops::Range<usize> {
+        self.share.map_or(0..self.n, Share::rows)
+    }
+
+    /// Sums over all rows, `width` at a time, from what every block here adds.
+    fn sums(&self, width: usize, of_block: impl Fn(usize, usize) -> Vec<f64> + Sync) -> Vec<f64> {
+        let blocks = (0..self.n.div_ceil(self.block)).into_par_iter();
+        let parts: Vec<Vec<f64>> = blocks
+            .map(|block| of_block(block * self.block, self.block.min(self.n - block * self.block)))
+            .collect();
+        let mut sum = vec![0.0; width];
+        let mut add = |part: &[f64]| sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        match self.share {
+            None => parts.iter().for_each(|part| add(part)),
+            Some(share) => {
+                let all = share.gather_blocks("small products", &parts.concat(), self.block, width);
+                all.chunks_exact(width.max(1)).for_each(add);
+            }
+        }
+        sum
+    }
 }
 
 /// A tall matrix seen in a slice.
@@ -28,41 +67,42 @@ pub(super) fn tall(values: &[f64], n: usize) -> MatRef<'_, f64> {
     MatRef::from_column_major_slice(values, n, values.len() / n)
 }
 
-/// QᵀW, p × b, from Q (n × p) and W (n × b).
-pub(super) fn cross(q: &[f64], w: &[f64], n: usize) -> Mat<f64> {
-    let (q, w) = (tall(q, n), tall(w, n));
-    let rows = block_rows(n);
-    let parts: Vec<Mat<f64>> = (0..n.div_ceil(rows))
-        .into_par_iter()
-        .map(|block| {
-            let (start, count) = (block * rows, rows.min(n - block * rows));
-            let mut part = Mat::zeros(q.ncols(), w.ncols());
-            let (q, w) = (q.subrows(start, count), w.subrows(start, count));
-            matmul(part.as_mut(), Accum::Replace, q.transpose(), w, 1.0, Par::Seq);
-            part
-        })
-        .collect();
-    let mut parts = parts.into_iter();
-    let first = parts.next().unwrap_or_else(|| Mat::zeros(q.ncols(), w.ncols()));
-    parts.fold(first, |sum, part| sum + part)
+/// QᵀW, p × b, from Q (n × p) and W (n × b), given with their numbers of columns: there may be no row here.
+pub(super) fn cross((q, p): (&[f64], usize), (w, b): (&[f64], usize), rows: Rows<'_>) -> Mat<f64> {
+    let n = rows.n;
+    let sum = rows.sums(p * b, |start, count| {
+        let mut part = vec![0.0; p * b];
+        let (q, w) = (tall(q, n).subrows(start, count), tall(w, n).subrows(start, count));
+        let out = MatMut::from_column_major_slice_mut(&mut part, p, b);
+        matmul(out, Accum::Replace, q.transpose(), w, 1.0, Par::Seq);
+        part
+    });
+    MatRef::from_column_major_slice(&sum, p, b).to_owned()
 }
 
 /// W ← W − Q C, with W (n × b), Q (n × p), C (p × b).
-pub(super) fn subtract(w: &mut [f64], q: &[f64], c: MatRef<'_, f64>, n: usize) {
-    let q = tall(q, n);
-    let (rows, columns) = (block_rows(n), w.len() / n);
-    MatMut::from_column_major_slice_mut(w, n, columns).par_row_chunks_mut(rows).enumerate().for_each(
+pub(super) fn subtract(w: &mut [f64], q: &[f64], c: MatRef<'_, f64>, rows: Rows<'_>) {
+    let n = rows.n;
+    if n == 0 {
+        return;
+    }
+    let (q, columns) = (tall(q, n), w.len() / n);
+    MatMut::from_column_major_slice_mut(w, n, columns).par_row_chunks_mut(rows.block).enumerate().for_each(
         |(block, w)| {
-            let q = q.subrows(block * rows, w.nrows());
+            let q = q.subrows(block * rows.block, w.nrows());
             matmul(w, Accum::Add, q, c, -1.0, Par::Seq);
         },
     );
 }
 
 /// The first columns of Q (n × p) become Q Y, with Y (p × c) and c ≤ p; no second tall matrix is needed.
-pub(super) fn rotate(q: &mut [f64], y: MatRef<'_, f64>, n: usize) {
-    let (rows, columns) = (block_rows(n), q.len() / n);
-    MatMut::from_column_major_slice_mut(q, n, columns).par_row_chunks_mut(rows).for_each(|q| {
+pub(super) fn rotate(q: &mut [f64], y: MatRef<'_, f64>, rows: Rows<'_>) {
+    let n = rows.n;
+    if n == 0 {
+        return;
+    }
+    let columns = q.len() / n;
+    MatMut::from_column_major_slice_mut(q, n, columns).par_row_chunks_mut(rows.block).for_each(|q| {
         let mut turned = Mat::zeros(q.nrows(), y.ncols());
         matmul(turned.as_mut(), Accum::Replace, q.as_ref(), y, 1.0, Par::Seq);
         q.subcols_mut(0, y.ncols()).copy_from(&turned);
@@ -70,26 +110,33 @@ pub(super) fn rotate(q: &mut [f64], y: MatRef<'_, f64>, n: usize) {
 }
 
 /// Q Y as a new tall matrix.
-pub(crate) fn combine(q: &[f64], y: MatRef<'_, f64>, n: usize) -> Vec<f64> {
-    let q = tall(q, n);
-    let rows = block_rows(n);
+pub(crate) fn combine(q: &[f64], y: MatRef<'_, f64>, rows: Rows<'_>) -> Vec<f64> {
+    let n = rows.n;
     let mut x = vec![0.0; n * y.ncols()];
-    MatMut::from_column_major_slice_mut(&mut x, n, y.ncols()).par_row_chunks_mut(rows).enumerate().for_each(
-        |(block, x)| {
-            let q = q.subrows(block * rows, x.nrows());
+    if n == 0 {
+        return x;
+    }
+    let q = tall(q, n);
+    MatMut::from_column_major_slice_mut(&mut x, n, y.ncols())
+        .par_row_chunks_mut(rows.block)
+        .enumerate()
+        .for_each(|(block, x)| {
+            let q = q.subrows(block * rows.block, x.nrows());
             matmul(x, Accum::Replace, q, y, 1.0, Par::Seq);
-        },
-    );
+        });
     x
 }
 
-/// ‖A xⱼ − λⱼ xⱼ‖ for every column; each column is summed by one thread.
-pub(super) fn residuals(ax: &[f64], x: &[f64], values: &[f64], n: usize) -> Vec<f64> {
-    ax.par_chunks_exact(n)
-        .zip(x.par_chunks_exact(n))
-        .zip(values)
-        .map(|((ax, x), value)| ax.iter().zip(x).map(|(a, x)| (a - value * x).powi(2)).sum::<f64>().sqrt())
-        .collect()
+/// ‖A xⱼ − λⱼ xⱼ‖ for every column.
+pub(super) fn residuals(ax: &[f64], x: &[f64], values: &[f64], rows: Rows<'_>) -> Vec<f64> {
+    let squares = rows.sums(values.len(), |start, count| {
+        let column = |(j, value): (usize, &f64)| {
+            let at = j * rows.n + start..j * rows.n + start + count;
+            ax[at.clone()].iter().zip(&x[at]).map(|(a, x)| (a - value * x).powi(2)).sum::<f64>()
+        };
+        values.iter().enumerate().map(column).collect()
+    });
+    squares.into_iter().map(f64::sqrt).collect()
 }
 
 /// All eigenvalues, descending, and eigenvectors (columns) of a small symmetric matrix, of which the lower

@@ -1,0 +1,430 @@
+//! The K nearest where every process of a team holds a part of the points: the parts travel round a ring, everybody compares its own points with
+//! whatever passes, and the nearest of all parts are merged by distance and number. The lists are those of one process that holds all points.
+
+use std::collections::HashMap;
+use std::ops::Range as Places;
+
+use bytemuck::Pod;
+use rayon::prelude::*;
+
+use super::Metric;
+use super::exact::{Overall, Part, Points, Range};
+use super::nearest::only_copies;
+use super::search::{Cells, Lists, QUERIES, SAMPLE, SearchReport, Singles, Way, nearest_center, spread};
+use crate::crew::Share;
+use crate::error::{DataError, Error, Result};
+use crate::observe::{Event, Observer, Stage, go_on};
+use crate::samples::Samples;
+
+/// What the rows of all processes have in common.
+struct Everywhere<'a>(&'a Share);
+
+impl Overall for Everywhere<'_> {
+    fn range(&self, here: Range) -> Range {
+        let flag = |flag: bool| f64::from(u8::from(flag));
+        let mine = [here.low, here.high, flag(here.finite), flag(here.whole)];
+        let all = self.0.team().gather_even("range of values", &mine);
+        all.chunks_exact(4).fold(here, |range, other| {
+            range.with(Range { low: other[0], high: other[1], finite: other[2] > 0.0, whole: other[3] > 0.0 })
+        })
+    }
+
+    fn same(&self, here: Result<()>) -> Result<()> {
+        // Row, column, value, and which kind of failure; the first row that fails counts.
+        let first = self.0.rows().start;
+        let mine = match &here {
+            Err(Error::Data(DataError::NotFinite { row, column, value, .. })) => {
+                [(first + row) as u64, *column as u64, value.to_bits(), 0]
+            }
+            Err(Error::Data(DataError::ZeroRow { row })) => [(first + row) as u64, 0, 0, 1],
+            // A process without rows finds its part empty, which is no failure.
+            _ => [u64::MAX; 4],
+        };
+        let all = self.0.team().gather_even("failures", &mine);
+        match all.chunks_exact(4).min_by_key(|failure| failure[0]) {
+            Some(&[row, column, value, kind]) if row != u64::MAX => {
+                let (row, column, value) = (row as usize, column as usize, f64::from_bits(value));
+                Err(if kind == 0 {
+                    DataError::NotFinite { what: "samples", row, column, value }.into()
+                } else {
+                    DataError::ZeroRow { row }.into()
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn every(&self, here: bool) -> bool {
+        !self.0.team().any("kinds of values", !here)
+    }
+}
+
+impl Points {
+    /// The points of this process, of all that a team holds.
+    pub(crate) fn of_share(rows: &Samples<'_>, metric: Metric, share: &Share) -> Result<Self> {
+        let (n_samples, n_features) = (share.n_rows(), rows.n_features());
+        if n_samples == 0 || n_features == 0 {
+            return Err(DataError::Empty { n_samples, n_features }.into());
+        }
+        let mut points = Self::rows_of(rows, metric, &Everywhere(share))?;
+        let single = share.team().any("kinds of values", !points.singles().is_empty());
+        points.part = Some(Part { share: share.clone(), single });
+        Ok(points)
+    }
+
+    /// See the points of every process, the own ones first; `visit` gets the number of the first and the points.
+    pub(crate) fn ring(
+        &self,
+        what: &'static str,
+        visit: &mut dyn FnMut(usize, &Self) -> Result<()>,
+    ) -> Result<()> {
+        let Some(Part { share, single }) = &self.part else { return visit(0, self) };
+        let (team, m) = (share.team(), self.m);
+        team.agree();
+        visit(share.rows().start, self)?;
+        let mut guest: Option<Self> = None;
+        for step in 1..team.size() {
+            let from = (team.rank() + team.size() - step) % team.size();
+            let coming = share.rows_of(from).len() * m;
+            let sent = guest.as_ref().unwrap_or(self);
+            let next = if *single {
+                Self::of_singles(team.pass(what, sent.singles(), coming), m)
+            } else {
+                Self::of_doubles(team.pass(what, &sent.rows, coming), m, self.unit)
+            };
+            team.agree();
+            visit(share.rows_of(from).start, guest.insert(next))?;
+        }
+        Ok(())
+    }
+
+    /// The smallest positive squared distance of every own point whose list holds nothing but copies of it; infinite when there is none.
+    pub(super) fn apart_by_ring(&self, lists: &Lists) -> HashMap<usize, f64> {
+        let alone: Vec<usize> = (0..self.n).filter(|i| only_copies(lists, *i)).collect();
+        let mut least = vec![f64::INFINITY; alone.len()];
+        if self.share().team().any("copies", !alone.is_empty()) {
+            let visit = &mut |_: usize, others: &Self| {
+                least.par_iter_mut().zip(&alone).for_each(|(least, i)| {
+                    let distances = (0..others.n).map(|j| self.distance2_to(*i, others, j));
+                    *least = distances.filter(|v| *v > 0.0).fold(*least, f64::min);
+                });
+                Ok(())
+            };
+            // The visit never fails.
+            let _ = self.ring("points against copies", visit);
+        }
+        alone.into_iter().zip(least).collect()
+    }
+
+    /// These points, whoever holds them, in this order.
+    fn some(&self, share: &Share, wanted: &[usize]) -> Self {
+        let (first, m) = (share.rows().start, self.m);
+        let own = wanted.iter().filter(|i| share.rows().contains(i)).map(|i| (i - first) * m);
+        if self.part.as_ref().is_some_and(|part| part.single) {
+            let mine: Vec<f32> = own.flat_map(|at| &self.singles()[at..at + m]).copied().collect();
+            Self::of_singles(gather_some(share, wanted, &mine, m), m)
+        } else {
+            let mine: Vec<f64> = own.flat_map(|at| &self.rows[at..at + m]).copied().collect();
+            Self::of_doubles(gather_some(share, wanted, &mine, m), m, self.unit)
+        }
+    }
+}
+
+/// `width` values of every wanted row, in the order wanted, where each process hands in those of its own.
+fn gather_some<T: Pod>(share: &Share, wanted: &[usize], mine: &[T], width: usize) -> Vec<T> {
+    let mut lengths = vec![0; share.team().size()];
+    wanted.iter().for_each(|i| lengths[share.owner(*i)] += width);
+    let all = share.team().gather_known("chosen points", mine, &lengths);
+    let mut next: Vec<usize> = (0..lengths.len()).map(|p| lengths[..p].iter().sum()).collect();
+    let mut sorted = Vec::with_capacity(all.len());
+    for i in wanted {
+        let at = &mut next[share.owner(*i)];
+        sorted.extend_from_slice(&all[*at..*at + width]);
+        *at += width;
+    }
+    sorted
+}
+
+/// What has been found for one point: squared distances and points, ascending.
+type Found = Vec<(f64, u32)>;
+
+/// As [`super::search::search`], of points that a team holds; lists of the own ones.
+pub(super) fn search(
+    points: &Points,
+    k: usize,
+    way: Way,
+    observer: &dyn Observer,
+) -> Result<(Lists, SearchReport)> {
+    let (share, (_, m)) = (points.share(), points.shape());
+    let n = share.n_rows();
+    let k = k.min(n.saturating_sub(1));
+    if k == 0 {
+        return Ok((Lists { k, ..Lists::default() }, SearchReport::EXACT));
+    }
+    let mut mean = share.team().relay("mean point", vec![0.0; m], |sum| points.add_rows(sum));
+    mean.iter_mut().for_each(|mean| *mean /= n as f64);
+    let ring = Ring { points, share, mean, k, observer };
+    if way.is_exact(n, m) { Ok((ring.exact()?, SearchReport::EXACT)) } else { ring.by_cells() }
+}
+
+/// One search.
+struct Ring<'a> {
+    points: &'a Points,
+    share: Share,
+    mean: Vec<f64>,
+    k: usize,
+    observer: &'a dyn Observer,
+}
+
+impl Ring<'_> {
+    /// Points in some order, by their number among all; `first` is that of the first.
+    fn numbered(&self, points: &Points, order: Vec<u32>, first: usize) -> Singles {
+        let mut singles = Singles::new(points, order, &self.mean);
+        singles.order.iter_mut().for_each(|i| *i += first as u32);
+        singles
+    }
+
+    /// Every point against all.
+    fn exact(&self) -> Result<Lists> {
+        let n = self.points.shape().0;
+        let own = self.numbered(self.points, (0..n as u32).collect(), self.share.rows().start);
+        let groups: Vec<Places<usize>> =
+            (0..n).step_by(QUERIES).map(|first| first..(first + QUERIES).min(n)).collect();
+        self.gather(&own, &groups, &|_, others| {
+            let everything = 0..others.shape().0;
+            let order = (0..everything.end as u32).collect();
+            (order, vec![vec![everything]; groups.len()])
+        })
+    }
+
+    /// By cells, with the recall measured.
+    fn by_cells(&self) -> Result<(Lists, SearchReport)> {
+        let (share, k) = (&self.share, self.k);
+        let cells = self.cells()?;
+        let own = own_order(&cells, share);
+        let first = share.rows().start;
+        let singles = self.numbered(self.points, own.iter().map(|i| i - first as u32).collect(), first);
+        let [chosen, asked] = spread(share.n_rows());
+        let probes = cells.probes_for(&chosen, &self.exact_of(&singles, &chosen)?);
+        if cells.mean_share(probes) > 0.5 {
+            return Ok((self.exact()?, SearchReport::EXACT));
+        }
+        // Own points of one cell ask together.
+        let (mut groups, mut cell_of): (Vec<Places<usize>>, Vec<usize>) = (Vec::new(), Vec::new());
+        for run in own.chunk_by(|a, b| cells.of[*a as usize] == cells.of[*b as usize]) {
+            let start = groups.last().map_or(0, |group| group.end);
+            for at in (0..run.len()).step_by(QUERIES) {
+                groups.push(start + at..start + (at + QUERIES).min(run.len()));
+                cell_of.push(cells.of[run[0] as usize] as usize);
+            }
+        }
+        let found = self.gather(&singles, &groups, &|first, others| {
+            let here = first..first + others.shape().0;
+            let mut order: Vec<u32> = (0..here.len() as u32).collect();
+            let cell = |i: &u32| cells.of[first + *i as usize];
+            order.sort_by_key(cell); // stable: by number within a cell
+            let starts: Vec<usize> =
+                (0..=cells.n()).map(|c| order.partition_point(|i| (cell(i) as usize) < c)).collect();
+            let ranges = cell_of.iter().map(|own| {
+                let probed = cells.probed(*own, probes, k).map(|cell| starts[cell]..starts[cell + 1]);
+                probed.filter(|range| !range.is_empty()).collect()
+            });
+            let ranges = ranges.collect();
+            (order, ranges)
+        })?;
+        // Measured on other points than those the number of cells was chosen by.
+        let truth = self.exact_of(&singles, &asked)?;
+        let mut hits = 0_u64;
+        for (i, truth) in asked.iter().zip(truth.chunks_exact(k)).filter(|(i, _)| share.rows().contains(i)) {
+            let own = found.row(i - first).0;
+            hits += truth.iter().filter(|j| own.contains(j)).count() as u64;
+        }
+        let hits: u64 = share.team().gather_even("recall", &[hits]).iter().sum();
+        let recall = hits as f64 / (SAMPLE * k) as f64;
+        Ok((found, SearchReport { approximate: true, recall }))
+    }
+
+    /// The cells of all points, the same in every process.
+    fn cells(&self) -> Result<Cells> {
+        let (share, m) = (&self.share, self.points.shape().1);
+        let team = share.team();
+        let (chosen, n_cells) = Cells::sample(share.n_rows());
+        let sample = self.points.some(share, &chosen);
+        let sample = Singles::new(&sample, (0..chosen.len() as u32).collect(), &self.mean).values;
+        // Everybody looks at a part of the sample.
+        let parts = chosen.len().div_ceil(QUERIES);
+        let cut = |p: usize| (parts * p / team.size() * QUERIES).min(chosen.len());
+        let lengths: Vec<usize> = (0..team.size()).map(|p| cut(p + 1) - cut(p)).collect();
+        let nearest = |sample: &[f32], centers: &[f32]| {
+            let mine = &sample[cut(team.rank()) * m..cut(team.rank() + 1) * m];
+            let of = team.gather_known("cells", &nearest_center(mine, centers, m), &lengths);
+            team.agree();
+            of
+        };
+        let centers = Cells::centers(&sample, n_cells, m, self.observer, &nearest)?;
+        let n = self.points.shape().0;
+        let own = Singles::new(self.points, (0..n as u32).collect(), &self.mean);
+        let of = share.gather_rows("cells", &nearest_center(&own.values, &centers, m), 1);
+        Ok(Cells::new(&centers, m, of))
+    }
+
+    /// Lists of the own points, by groups of places, against all that passes. `sorted` answers in which order the visiting points are to stand and, for
+    /// every group, which places of that order it is compared with.
+    #[allow(clippy::type_complexity)] // said in words above
+    fn gather(
+        &self,
+        own: &Singles,
+        groups: &[Places<usize>],
+        sorted: &dyn Fn(usize, &Points) -> (Vec<u32>, Vec<Vec<Places<usize>>>),
+    ) -> Result<Lists> {
+        let (n, m) = self.points.shape();
+        let k = self.k;
+        let mine = self.share.rows().start as u32;
+        let total = (n * self.share.team().size()) as u64;
+        let mut found: Vec<Found> = vec![Found::new(); n];
+        self.points.ring("points for neighbours", &mut |first, others| {
+            let (order, ranges) = sorted(first, others);
+            let columns = self.numbered(others, order, first);
+            let measure =
+                |i: u32, j: u32| self.points.distance2_to((i - mine) as usize, others, j as usize - first);
+            let before: Vec<Vec<Found>> = groups
+                .iter()
+                .map(|group| {
+                    let places = own.order[group.clone()].iter();
+                    places.map(|i| std::mem::take(&mut found[(i - mine) as usize])).collect()
+                })
+                .collect();
+            let now: Result<Vec<Vec<Found>>> = groups
+                .par_iter()
+                .zip(before)
+                .zip(&ranges)
+                .map(|((group, before), ranges)| {
+                    go_on(self.observer, Stage::Neighbors)?;
+                    let queries = &own.values[group.start * m..group.end * m];
+                    let asking = &own.order[group.clone()];
+                    let now = columns.ask(&measure, queries, asking, k, ranges, before);
+                    let done = group.len() as u64;
+                    self.observer.notice(&Event::Progress { stage: Stage::Neighbors, done, total });
+                    Ok(now)
+                })
+                .collect();
+            for (group, now) in groups.iter().zip(now?) {
+                for (i, now) in own.order[group.clone()].iter().zip(now) {
+                    found[(i - mine) as usize] = now;
+                }
+            }
+            Ok(())
+        })?;
+        let mut lists = Lists { k, indices: Vec::with_capacity(n * k), values: Vec::with_capacity(n * k) };
+        for found in found {
+            lists.values.extend(found.iter().map(|(value, _)| *value));
+            lists.indices.extend(found.iter().map(|(_, j)| *j));
+        }
+        Ok(lists)
+    }
+
+    /// Exact neighbours of a few points, whoever they are: n' × k.
+    fn exact_of(&self, own: &Singles, asking: &[usize]) -> Result<Vec<u32>> {
+        let (share, k) = (&self.share, self.k);
+        go_on(self.observer, Stage::Neighbors)?;
+        let asked = self.points.some(share, asking);
+        let queries = Singles::new(&asked, (0..asking.len() as u32).collect(), &self.mean).values;
+        let (m, first) = (own.m, share.rows().start);
+        let place: HashMap<u32, usize> = asking.iter().enumerate().map(|(at, i)| (*i as u32, at)).collect();
+        let measure = |i: u32, j: u32| asked.distance2_to(place[&i], self.points, j as usize - first);
+        let everything = 0..own.order.len();
+        let found: Vec<Vec<Found>> = asking
+            .par_chunks(QUERIES / 4)
+            .zip(queries.par_chunks(QUERIES / 4 * m))
+            .map(|(asking, queries)| {
+                let asking: Vec<u32> = asking.iter().map(|i| *i as u32).collect();
+                own.ask(&measure, queries, &asking, k, std::slice::from_ref(&everything), Vec::new())
+            })
+            .collect();
+        // Everybody's k nearest; where there are fewer, nobody at an infinite distance.
+        let (mut values, mut others) = (Vec::new(), Vec::new());
+        for found in found.into_iter().flatten() {
+            values.extend((0..k).map(|at| found.get(at).map_or(f64::INFINITY, |found| found.0)));
+            others.extend((0..k).map(|at| found.get(at).map_or(u32::MAX, |found| found.1)));
+        }
+        let values = share.team().gather_even("chosen points", &values);
+        let others = share.team().gather_even("chosen points", &others);
+        let width = asking.len() * k;
+        let merged = (0..asking.len()).flat_map(|at| {
+            let parts = (0..share.team().size()).map(|p| p * width + at * k);
+            let mut all: Found =
+                parts.flat_map(|from| (from..from + k).map(|at| (values[at], others[at]))).collect();
+            all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            all.into_iter().take(k).map(|(_, j)| j)
+        });
+        Ok(merged.collect())
+    }
+}
+
+/// The own points, cell by cell.
+fn own_order(cells: &Cells, share: &Share) -> Vec<u32> {
+    cells.order.iter().copied().filter(|i| share.rows().contains(&(*i as usize))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crew::threads::as_team;
+    use crate::generate::mixture;
+    use crate::neighbors::nearest::scales_of;
+    use crate::neighbors::search::search as search_all;
+    use crate::observe::Silent;
+
+    /// The lists, scales and reports of all ranks put together are those of one process.
+    fn check(data: &[f64], n: usize, m: usize, k: usize, way: Way, single: bool) {
+        let singles: Vec<f32> = data.iter().map(|x| *x as f32).collect();
+        let samples = |rows: Places<usize>| {
+            let at = rows.start * m..rows.end * m;
+            if single {
+                Samples::from_rows(&singles[at], rows.len(), m).unwrap()
+            } else {
+                Samples::from_rows(&data[at], rows.len(), m).unwrap()
+            }
+        };
+        let points = Points::rows_only(&samples(0..n), Metric::Euclidean).unwrap();
+        let (lists, report) = search_all(&points, k, way, &Silent).unwrap();
+        let scales = scales_of(&points, &lists);
+        for size in [1, 2, 3, 4, 8] {
+            let found = as_team(size, |team| {
+                let share = Share::new(team.clone(), n);
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(1 + size % 2).build().unwrap();
+                pool.install(|| {
+                    let points = Points::of_share(&samples(share.rows()), Metric::Euclidean, &share).unwrap();
+                    let (lists, report) = search_all(&points, k, way, &Silent).unwrap();
+                    let scales = scales_of(&points, &lists);
+                    (lists, report, scales)
+                })
+            });
+            let indices: Vec<u32> = found.iter().flat_map(|(lists, ..)| &lists.indices).copied().collect();
+            let values: Vec<f64> = found.iter().flat_map(|(lists, ..)| &lists.values).copied().collect();
+            assert!(indices == lists.indices, "{n} x {m}, {way:?}: other neighbours at {size} ranks");
+            assert!(values == lists.values, "{n} x {m}, {way:?}: other distances at {size} ranks");
+            assert!(found.iter().all(|(_, theirs, _)| *theirs == report), "{report:?}");
+            assert!(found.iter().all(|(.., theirs)| *theirs == scales), "other scales at {size} ranks");
+        }
+    }
+
+    #[test]
+    fn a_ring_finds_what_one_process_finds() {
+        let data = mixture(2600, 30, 5, 2.0, 3).unwrap().data;
+        check(&data, 2600, 30, 40, Way::Exact, false);
+        check(&data, 2600, 30, 12, Way::Exact, true);
+        let rounded: Vec<f64> = data.iter().map(|x| (2.0 * x).round()).collect();
+        check(&rounded[..700 * 3], 700, 3, 25, Way::Exact, false);
+        // Every point has many copies, the last ones nothing else in their lists.
+        let copies: Vec<f64> = (0..1400).flat_map(|i| [(i % 9) as f64, (i % 3) as f64]).collect();
+        check(&copies, 1400, 2, 20, Way::Exact, false);
+    }
+
+    #[test]
+    fn cells_do_not_depend_on_the_number_of_ranks() {
+        let data = mixture(6000, 12, 9, 3.0, 2).unwrap().data;
+        check(&data, 6000, 12, 20, Way::Cells, false);
+        check(&data, 6000, 12, 20, Way::Cells, true);
+    }
+}
