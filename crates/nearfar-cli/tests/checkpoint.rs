@@ -93,11 +93,10 @@ fn a_run_that_is_killed_again_and_again_ends_like_an_unbroken_one() {
         let mut errors = child.stderr.take().unwrap();
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let lines = 1 + 6 * kills + (random >> 33) as usize % 12;
-        let mut text = Vec::new();
+        let (mut text, mut seen) = (Vec::new(), 0);
         let mut byte = [0];
-        while text.iter().filter(|byte| **byte == b'\n').count() < lines
-            && errors.read(&mut byte).unwrap() > 0
-        {
+        while seen < lines && errors.read(&mut byte).unwrap() > 0 {
+            seen += usize::from(byte[0] == b'\n');
             text.push(byte[0]);
         }
         child.kill().unwrap();
