@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every check of the project: format, lints, documentation, tests, the Python package in a clean environment, and reports in a browser.
+# Every check of the project: format, lints, documentation, tests, the Python package in a clean environment, reports in a browser, and several processes over MPI.
 # Needs Rust with rustfmt and clippy, and Python 3.10 or later; fetches crates and Python packages.
-# The browser's tests take Chromium where it is, install it where they may (Debian, as root), and are skipped elsewhere.
+# The tests in a browser and over MPI take Chromium and Open MPI where they are, install them where they may (Debian, as root), and are skipped elsewhere.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -22,4 +22,5 @@ RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps --locked --quiet
 step cargo test --workspace --locked --no-fail-fast
 step python/test.sh
 step tests/browser/test.sh
+step tests/mpi/test.sh
 echo "all checks passed"

@@ -7,6 +7,7 @@ mod growth;
 mod iterations;
 mod limit;
 mod mt19937;
+mod ranks;
 mod readers;
 mod reference;
 mod study;
@@ -145,6 +146,30 @@ enum Task {
         #[arg(long, default_value_t = 1800)]
         limit: u64,
     },
+    /// Ranks of one thread over MPI beside one rank: time, efficiency, memory, and the error of the cost model (docs/scale.md).
+    BenchRanks {
+        /// The program, built with --release --features mpi.
+        #[arg(long, default_value = "target/release/nearfar")]
+        program: PathBuf,
+        /// Points.
+        #[arg(long, default_value_t = 200_000)]
+        points: usize,
+        /// Features.
+        #[arg(long, default_value_t = 64)]
+        features: usize,
+        /// Clusters.
+        #[arg(short = 'k', long, default_value_t = 20)]
+        clusters: usize,
+        /// Numbers of ranks, 1 first.
+        #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 4])]
+        ranks: Vec<usize>,
+        /// Seconds of one message between ranks.
+        #[arg(long, default_value_t = 1e-6)]
+        latency: f64,
+        /// Bytes a second that a rank receives.
+        #[arg(long, default_value_t = 4e9)]
+        bandwidth: f64,
+    },
     /// Binned beside exact mode on the eight datasets: ACC, NMI, active near ranks (docs/large.md).
     CompareModes {
         /// Datasets; all eight when none is named.
@@ -216,6 +241,10 @@ fn main() -> Result<()> {
         }
         Task::BenchBeside { file, clusters, python, limit } => {
             binned::beside(&python, &file, clusters, limit)
+        }
+        Task::BenchRanks { program, points, features, clusters, ranks, latency, bandwidth } => {
+            let sizes = ranks::Sizes { points, features, clusters };
+            ranks::bench(&program, &sizes, &ranks, (latency, bandwidth))
         }
         Task::CompareModes { names, data, starts, knobs } => {
             binned::compare(&data, starts, &names, knobs.into())

@@ -39,22 +39,29 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// What to print behind `error: `; nothing when empty.
     pub(crate) message: String,
+    /// Whether it is about this process and not about the run, where there are several.
+    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+    pub(crate) of_this_rank: bool,
 }
 
 /// Result of a command.
 pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into(), of_this_rank: false }
+    }
+
     pub(crate) fn wrong(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Wrong, message: message.into() }
+        Self::new(Exit::Wrong, message)
     }
 
     pub(crate) fn memory(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Memory, message: message.into() }
+        Self { of_this_rank: true, ..Self::new(Exit::Memory, message) }
     }
 
     pub(crate) fn silent(exit: Exit) -> Self {
-        Self { exit, message: String::new() }
+        Self::new(exit, "")
     }
 
     /// An output that cannot be written. A reader that went away is no failure.
@@ -82,7 +89,7 @@ impl From<ParamError> for Failure {
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        Self::wrong(error.to_string())
+        Self { of_this_rank: true, ..Self::wrong(error.to_string()) }
     }
 }
 
@@ -91,7 +98,7 @@ impl From<Error> for Failure {
         match error {
             Error::Param(error) => error.into(),
             Error::Memory { .. } => Self::memory(error.to_string()),
-            Error::Cancelled { .. } => Self { exit: Exit::Interrupted, message: error.to_string() },
+            Error::Cancelled { .. } => Self::new(Exit::Interrupted, error.to_string()),
             other => Self::wrong(other.to_string()),
         }
     }

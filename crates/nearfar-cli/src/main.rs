@@ -11,6 +11,7 @@ mod flags;
 mod interrupt;
 mod output;
 mod paint;
+mod ranks;
 mod run;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +22,7 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
 use exit::{Exit, Failure, Outcome};
 use flags::{Cli, Command};
-use paint::{Paint, say};
+use paint::{Paint, say, say_aloud};
 
 /// Large matrices on huge pages: fewer traps on the way in, fewer misses in the products.
 #[global_allocator]
@@ -37,19 +38,30 @@ fn main() -> ExitCode {
     let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
     let no_color = arguments.iter().any(|argument| argument == "--no-color");
     let paint = Paint::for_stderr(no_color);
+    let complain = |message: String| say_aloud(format_args!("{} {message}", paint.bad("error:")));
+    let ranks = match ranks::join() {
+        Ok(ranks) => ranks,
+        Err(failure) => {
+            if !failure.message.is_empty() {
+                complain(failure.message);
+            }
+            return failure.exit.into();
+        }
+    };
     let outcome = catch_unwind(AssertUnwindSafe(|| start(arguments, no_color))).unwrap_or_else(|_| {
         let fault = FAULT.lock().unwrap_or_else(PoisonError::into_inner).replace('\n', " ");
         let message =
             format!("a fault of nearfar itself ({fault}); please report it with the command you ran");
-        Err(Failure { exit: Exit::Fault, message })
+        Err(Failure { of_this_rank: true, ..Failure::new(Exit::Fault, message) })
     });
     match outcome {
         Ok(()) => Exit::Done.into(),
-        Err(Failure { exit, message }) => {
-            if !message.is_empty() {
-                say(format_args!("{} {message}", paint.bad("error:")));
+        Err(failure) => {
+            ranks.fail(&failure, complain);
+            if !failure.message.is_empty() {
+                say(format_args!("{} {}", paint.bad("error:"), failure.message));
             }
-            exit.into()
+            failure.exit.into()
         }
     }
 }
@@ -69,10 +81,16 @@ fn start(arguments: Vec<std::ffi::OsString>, no_color: bool) -> Outcome {
         Err(error) => {
             // Help and version come this way too; their code is 0.
             let exit = if error.exit_code() == 0 { Exit::Done } else { Exit::Wrong };
-            let _ = error.print();
+            if !ranks::silent() {
+                let _ = error.print();
+            }
             return Err(Failure::silent(exit));
         }
     };
+    // Of several processes all cluster together; whatever else is asked for, one does.
+    if ranks::silent() && !matches!(cli.command, Command::Cluster(_)) {
+        return Ok(());
+    }
     match cli.command {
         Command::Cluster(args) => commands::cluster::run(*args),
         Command::Score(args) => commands::score::run(&args),

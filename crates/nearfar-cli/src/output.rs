@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use atomic_write_file::AtomicWriteFile;
 
 use crate::exit::{Failure, Outcome};
+use crate::ranks;
 
 /// What labels can be written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,9 @@ pub(crate) fn is_written_in_place(path: &Path) -> bool {
 
 /// Whether a file can be put here, found out before the long work and without touching it.
 pub(crate) fn check_file(path: &Path, input: Option<&str>) -> Outcome {
+    if ranks::silent() {
+        return Ok(());
+    }
     if path.is_dir() {
         return Err(Failure::wrong(format!("{}: this is a folder; name a file in it", path.display())));
     }
@@ -94,8 +98,11 @@ pub(crate) fn check_folder(path: &Path) -> Outcome {
     check_file(&place.join(".nearfar-probe"), None)
 }
 
-/// Write a file under a temporary name and rename it when all is well; pipes and devices directly.
+/// Write a file under a temporary name and rename it when all is well; pipes and devices directly. Of several processes the first writes.
 pub(crate) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Outcome {
+    if ranks::silent() {
+        return Ok(());
+    }
     let attempt = || {
         if is_written_in_place(path) {
             // Behind what an ordinary file may already hold: the shell has emptied it, or meant to keep it.
@@ -112,6 +119,9 @@ pub(crate) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std:
 
 /// Write to stdout; a reader that left early ends the program quietly.
 pub(crate) fn write_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Outcome {
+    if ranks::silent() {
+        return Ok(());
+    }
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let result = write(&mut out).and_then(|()| out.flush());
     // What is left in the buffer after a failure must not be tried again.

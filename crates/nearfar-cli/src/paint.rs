@@ -69,7 +69,14 @@ pub(crate) fn unicode() -> bool {
     }) || cfg!(windows)
 }
 
-/// A line on the error stream; a closed stream is nobody's problem.
+/// A line on the error stream, unless another process says it; a closed stream is nobody's problem.
 pub(crate) fn say(line: Arguments<'_>) {
+    if !crate::ranks::silent() {
+        say_aloud(line);
+    }
+}
+
+/// The same of whatever process.
+pub(crate) fn say_aloud(line: Arguments<'_>) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

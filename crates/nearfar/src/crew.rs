@@ -16,6 +16,7 @@ use std::time::Instant;
 use bytemuck::Pod;
 
 use crate::observe::{Event, Observer};
+use crate::plan::peak_memory;
 
 /// Rows of one block; sums over rows are made by blocks of so many, or of a multiple of it.
 pub(crate) const BLOCK: usize = 512;
@@ -96,6 +97,8 @@ pub struct TeamReport {
     pub busy: Vec<f64>,
     /// The busiest process against the mean: 1 is perfect balance.
     pub imbalance: f64,
+    /// The most memory that every process ever held; 0 where the system does not tell.
+    pub peak: Vec<u64>,
 }
 
 /// Wishes, the stronger the larger.
@@ -257,7 +260,9 @@ impl Team {
         let mean = busy.iter().sum::<f64>() / busy.len() as f64;
         let most = busy.iter().copied().fold(0.0, f64::max);
         let imbalance = if mean > 0.0 { most / mean } else { 1.0 };
-        TeamReport { ranks: self.size(), collectives, busy, imbalance }
+        drop(tallies);
+        let peak = self.gather_even("report", &[peak_memory().unwrap_or(0)]);
+        TeamReport { ranks: self.size(), collectives, busy, imbalance, peak }
     }
 }
 
@@ -391,6 +396,7 @@ impl Observer for InStep<'_> {
 /// The crew of threads of the testkit, which cannot be a dependency of the library's own tests.
 #[cfg(test)]
 #[path = "../../nearfar-testkit/src/crew.rs"]
+#[allow(unreachable_pub)]
 pub(crate) mod threads;
 
 #[cfg(test)]

@@ -335,6 +335,14 @@ pub fn default_memory_limit() -> u64 {
     free.min(container) / 5 * 4
 }
 
+/// The most memory this process ever held, where the system tells.
+#[must_use]
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
+}
+
 /// Bytes as people read them.
 #[must_use]
 pub fn human_bytes(bytes: u64) -> String {

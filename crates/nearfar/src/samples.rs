@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
+use crate::crew::Share;
 use crate::error::{DataError, Result};
 
 /// A dense matrix of samples (rows) by features (columns), borrowed from the caller, never copied here.
@@ -170,30 +171,39 @@ impl<'a> Samples<'a> {
 
     /// The spread of every column.
     pub fn spreads(&self) -> Vec<Spread> {
-        let (n, m) = (self.n_samples(), self.n_features());
-        let mut row = vec![0.0; m];
-        let start = Spread { least: f64::INFINITY, most: f64::NEG_INFINITY, mean: 0.0, deviation: 0.0 };
-        let mut spreads = vec![start; m];
-        for i in 0..n {
-            self.copy_row(i, &mut row);
-            for (spread, x) in spreads.iter_mut().zip(&row) {
-                spread.least = spread.least.min(*x);
-                spread.most = spread.most.max(*x);
-                spread.mean += x / n as f64;
+        self.spreads_shared(&Share::alone(self.n_samples))
+    }
+
+    /// The spread of every column, over the rows of all processes that share them; these are the own ones. The bits are those of one process.
+    pub fn spreads_shared(&self, share: &Share) -> Vec<Spread> {
+        let (n, m) = (share.n_rows() as f64, self.n_features());
+        let each_row = |add: &mut dyn FnMut(usize, f64)| {
+            let mut row = vec![0.0; m];
+            for i in 0..self.n_samples() {
+                self.copy_row(i, &mut row);
+                row.iter().enumerate().for_each(|(j, x)| add(j, *x));
             }
-        }
-        for i in 0..n {
-            self.copy_row(i, &mut row);
-            for (spread, x) in spreads.iter_mut().zip(&row) {
+        };
+        let start: Vec<f64> = (0..m).flat_map(|_| [f64::INFINITY, f64::NEG_INFINITY, 0.0]).collect();
+        let seen = share.team().relay("spreads", start, |seen| {
+            each_row(&mut |j, x| {
+                let [least, most, mean] = &mut seen.as_chunks_mut::<3>().0[j];
+                (*least, *most, *mean) = (least.min(x), most.max(x), *mean + x / n);
+            });
+        });
+        let spread = |seen: &[f64]| Spread { least: seen[0], most: seen[1], mean: seen[2], deviation: 0.0 };
+        let mut spreads: Vec<Spread> = seen.chunks_exact(3).map(spread).collect();
+        let squares = share.team().relay("spreads", vec![0.0; m], |squares| {
+            each_row(&mut |j, x| {
                 // In units of the width, so that no square overflows.
-                let width = spread.width();
+                let width = spreads[j].width();
                 if width > 0.0 {
-                    spread.deviation += ((x / width) - (spread.mean / width)).powi(2) / n as f64;
+                    squares[j] += ((x / width) - (spreads[j].mean / width)).powi(2) / n;
                 }
-            }
-        }
-        for spread in &mut spreads {
-            spread.deviation = spread.deviation.sqrt() * spread.width();
+            });
+        });
+        for (spread, square) in spreads.iter_mut().zip(squares) {
+            spread.deviation = square.sqrt() * spread.width();
         }
         spreads
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use nearfar::checkpoint::CheckpointError;
 use nearfar::generate::{Generated, blobs, mixture};
 use nearfar::learn::lsdg::LsdgParams;
-use nearfar::learn::{Learned, StopReason, StopRule};
+use nearfar::learn::{Learned, StopReason};
 use nearfar::observe::{CancelFlag, Event, Observer, Silent, Stage};
 use nearfar::params::Starts;
 use nearfar::{

@@ -17,6 +17,7 @@ use crate::output::{
     write_labels, write_stdout,
 };
 use crate::paint::{Paint, say};
+use crate::ranks;
 use crate::run::data::Data;
 use crate::run::folder::{Folder, export_graph};
 use crate::run::summary::Summary;
@@ -26,29 +27,32 @@ use crate::run::{report, settings};
 pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     let clock = Instant::now();
     let args = settings::merge(flags)?;
-    let params = settings::params(&args.learn)?;
+    let mut params = settings::params(&args.learn)?;
     check_outputs(&args)?;
+    check_shared(&args.output)?;
     let checkpoint = checkpoint(&args.output, &params)?;
+    ranks::share_machine(&mut params);
     interrupt::listen();
     let data = Data::read(&args.input)?;
-    let params = params.settled(data.table.n_samples);
+    let params = params.settled(data.n_samples());
     let settings = settings::resolved(&args, &params);
     let (input, output) = (data.input()?, &args.output);
     let plan = plan(&data, &params, output)?;
     let picture = output.image_shape.as_ref().map(|shape| shape.picture);
     report::check_picture(picture.as_ref(), &data)?;
     if output.dry_run {
-        let n_samples = data.table.n_samples;
+        let n_samples = data.n_samples();
         return if output.json {
             print_plan_json(&plan, n_samples, &params)
         } else {
             print_plan(&plan, n_samples, &params)
         };
     }
-    if params.mode == Mode::Auto && plan.mode == Mode::Binned && !output.quiet && !output.json {
+    let alone = ranks::team().is_none();
+    if alone && params.mode == Mode::Auto && plan.mode == Mode::Binned && !output.quiet && !output.json {
         say(format_args!(
             "{} points are too many for exact mode here: binned mode (--mode exact insists)",
-            data.table.n_samples
+            data.n_samples()
         ));
     }
     if let Some(checkpoint) = &checkpoint
@@ -77,7 +81,8 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     if let Some(checkpoint) = &checkpoint {
         summary.note_checkpoint(checkpoint);
     }
-    let drawn = output.report.is_some() || output.out_dir.is_some();
+    summary.ranks = ranks::team().map(|team| team.report());
+    let drawn = alone && (output.report.is_some() || output.out_dir.is_some());
     let record =
         drawn.then(|| report::record(&data, &model, &summary, &settings, &plan, picture)).transpose()?;
     write(&args, &data, &model, &mut summary, &settings, record.as_ref())?;
@@ -94,7 +99,7 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
         if output.quiet || output.json {
             summary.print_warnings(paint);
         }
-        return Err(Failure { exit: Exit::Strict, message });
+        return Err(Failure::new(Exit::Strict, message));
     }
     Ok(())
 }
@@ -156,10 +161,28 @@ fn check_outputs(args: &ClusterArgs) -> Outcome {
     output.out_dir.as_deref().map_or(Ok(()), check_folder)
 }
 
+/// Some outputs are made of all points in one process.
+fn check_shared(output: &OutputArgs) -> Outcome {
+    let z = output.graphs().iter().any(|(kind, _)| *kind == GraphKind::Z);
+    let asked = [
+        (output.report.is_some(), "--report"),
+        (output.save_model.is_some(), "--save-model"),
+        (output.checkpoint.is_some(), "--checkpoint"),
+        (z, "--export-graph z"),
+    ];
+    match asked.iter().find(|(asked, _)| *asked && ranks::team().is_some()) {
+        Some((_, flag)) => Err(Failure::wrong(format!(
+            "{flag} needs all points in one process; leave it out, or start without mpirun"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// The plan of the run, with room for a full Z where one is to be written.
 fn plan(data: &Data, params: &Params, output: &OutputArgs) -> Outcome<Plan> {
     let table = &data.table;
-    let mut plan = nearfar::prepared::plan(table.n_samples, table.n_features, params)?;
+    let ranks = ranks::team().map(|team| team.size());
+    let mut plan = nearfar::prepared::plan_shared(data.n_samples(), table.n_features, params, ranks)?;
     if output.graphs().iter().any(|(kind, _)| *kind == GraphKind::Z) {
         let full = 8 * (table.n_samples as u64).pow(2);
         plan.bytes += full;
@@ -220,7 +243,7 @@ fn write(
         };
         SavedModel::new(model, &data.input()?, &options).save(path)?;
     }
-    if let (Some(path), Some(record)) = (&output.out_dir, record) {
+    if let Some(path) = &output.out_dir {
         Folder::new(path).save(model, ids, summary, settings, record)?;
     }
     if let (Some(path), Some(record)) = (&output.report, record) {

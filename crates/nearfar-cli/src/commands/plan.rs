@@ -1,8 +1,9 @@
 //! `nearfar plan`: bytes and time, before anything is read.
 
 use nearfar::learn::MethodParams;
-use nearfar::plan::human_bytes;
+use nearfar::plan::{Job, human_bytes};
 use nearfar::{Checkpoint, Params, Plan};
+use nearfar_dist::cost::{Run, Speeds};
 
 use crate::exit::{Failure, Outcome};
 use crate::flags::PlanArgs;
@@ -17,12 +18,80 @@ pub(crate) fn run(args: &PlanArgs) -> Outcome {
     if args.points == 0 {
         return Err(Failure::wrong("--points = 0 is not allowed: it must be 1 or more"));
     }
+    if let Some(ranks) = args.ranks {
+        return of_ranks(args, &params, ranks);
+    }
     let plan = nearfar::prepared::plan(args.points, args.features, &params)?;
     if args.json {
         print_plan_json(&plan, args.points, &params)
     } else {
         print_plan(&plan, args.points, &params)
     }
+}
+
+/// Iterations of one start, and columns that the eigensolver multiplies: what runs on a few hundred thousand points took.
+const ITERATIONS: f64 = 130.0;
+const PRODUCTS: f64 = 400.0;
+
+/// What the same run takes when processes share the points.
+fn of_ranks(args: &PlanArgs, params: &Params, ranks: usize) -> Outcome {
+    if !(1..=1_000_000).contains(&ranks) {
+        return Err(Failure::wrong(format!("--ranks = {ranks} is not allowed: it must be 1 to 1000000")));
+    }
+    if params.method != MethodParams::Lsdg || args.features == 0 {
+        return Err(Failure::wrong("--ranks plans lsdg on samples; leave out --method and give --features"));
+    }
+    let params = &params.settled(args.points);
+    // The machines of that run need not be this one: no limit.
+    let unlimited =
+        Params { memory: Some(u64::MAX), threads: Some(params.threads.unwrap_or(1)), ..params.clone() };
+    let plan = nearfar::prepared::plan_shared(args.points, args.features, &unlimited, Some(ranks))?;
+    let Some(shape) = plan.binned else { return Err(Failure::wrong("--ranks plans binned mode")) };
+    let job = Job {
+        n_samples: args.points,
+        n_features: args.features,
+        n_clusters: params.n_clusters.min(args.points),
+        starts: params.starts,
+        threads: unlimited.threads.unwrap_or(1),
+        ranks: Some(ranks),
+    };
+    let speeds = Speeds { latency: args.latency, bandwidth: args.bandwidth, ..Speeds::default() };
+    let cost = Run { job, shape, iterations: ITERATIONS, products: PRODUCTS }.cost(&speeds);
+    if args.json {
+        return write_stdout(|mut out| {
+            serde_json::to_writer_pretty(&mut out, &cost)?;
+            writeln!(out)
+        });
+    }
+    write_stdout(|out| {
+        writeln!(out, "points     {} on {ranks} ranks of {} threads", args.points, job.threads)?;
+        writeln!(
+            out,
+            "memory     {} a rank, of which V and what is made of it {}",
+            human_bytes(cost.memory),
+            human_bytes(cost.replicated)
+        )?;
+        for (name, bytes) in &plan.parts {
+            writeln!(out, "  {name:<8} {:>10}", human_bytes(*bytes))?;
+        }
+        writeln!(
+            out,
+            "mode       binned: {} near ranks, {} bins, {} partners a point",
+            shape.near, shape.bins, shape.far
+        )?;
+        writeln!(out, "time       about {}", time(cost.seconds))?;
+        for stage in &cost.stages {
+            writeln!(
+                out,
+                "  {:<10} computing {:>9}, network {:>9}, {:>10} received",
+                stage.stage,
+                time(stage.compute),
+                time(stage.network),
+                human_bytes(stage.bytes as u64)
+            )?;
+        }
+        Ok(())
+    })
 }
 
 /// Bytes on disk of a run that saves itself; `None` for methods that cannot.

@@ -351,6 +351,6 @@ impl From<nearfar_repro::Error> for Failure {
             }
             _ => Exit::Wrong,
         };
-        Self { exit, message: error.to_string() }
+        Self::new(exit, error.to_string())
     }
 }

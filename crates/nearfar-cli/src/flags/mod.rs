@@ -63,7 +63,7 @@ pub(crate) enum Command {
     /// Show two runs or two studies side by side
     Compare(CompareArgs),
     /// Tell the memory and time a run would take
-    Plan(PlanArgs),
+    Plan(Box<PlanArgs>),
     /// Print completions for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -282,12 +282,21 @@ pub(crate) struct CompareArgs {
 /// Flags of `plan`.
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
-    /// Number of points
-    #[arg(short = 'n', long, value_name = "N")]
+    /// Number of points; 1e8 is understood
+    #[arg(short = 'n', long, value_name = "N", value_parser = values::count)]
     pub(crate) points: usize,
     /// Number of features; 0 for pairs, which only exact mode takes
     #[arg(long, value_name = "M", default_value_t = 64)]
     pub(crate) features: usize,
+    /// Processes that share the points, as started by mpirun; memory and time are then those of one of them
+    #[arg(long, value_name = "RANKS")]
+    pub(crate) ranks: Option<usize>,
+    /// Time of one message between ranks, as 2us or 0.1ms
+    #[arg(long, value_name = "TIME", requires = "ranks", value_parser = values::seconds, default_value = "2us")]
+    pub(crate) latency: f64,
+    /// What a rank receives, as 10GB/s or 1Gbit/s
+    #[arg(long, value_name = "RATE", requires = "ranks", value_parser = values::rate, default_value = "5GB/s")]
+    pub(crate) bandwidth: f64,
     #[command(flatten)]
     pub(crate) learn: LearnArgs,
     /// Print JSON

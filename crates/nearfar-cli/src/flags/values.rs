@@ -256,6 +256,49 @@ impl From<Pause> for String {
     }
 }
 
+/// A whole number, perhaps written as 1e8.
+pub(super) fn count(text: &str) -> Result<usize, String> {
+    let wrong = || format!("{text:?} is no number of points; write it as 100000 or 1e5");
+    text.parse::<usize>().or_else(|_| {
+        let number: f64 = text.parse().map_err(|_| wrong())?;
+        if number.fract() == 0.0 && (0.0..1e15).contains(&number) {
+            Ok(number as usize)
+        } else {
+            Err(wrong())
+        }
+    })
+}
+
+/// A number with one of these units, in terms of the first factor.
+fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let text = text.trim();
+    let split = text.find(|c: char| c.is_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim()))?.1;
+    let value = number.trim().parse::<f64>().ok()? * factor;
+    (value > 0.0 && value.is_finite()).then_some(value)
+}
+
+/// A time in seconds.
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    let units = [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9)];
+    with_unit(text, &units).ok_or_else(|| format!("{text:?} is no time; write it as 2us, 0.1ms or 1s"))
+}
+
+/// Bytes a second; bits where the unit says so.
+pub(super) fn rate(text: &str) -> Result<f64, String> {
+    let units = [
+        ("B/s", 1.0),
+        ("kB/s", 1e3),
+        ("MB/s", 1e6),
+        ("GB/s", 1e9),
+        ("TB/s", 1e12),
+        ("Mbit/s", 1e6 / 8.0),
+        ("Gbit/s", 1e9 / 8.0),
+    ];
+    with_unit(text, &units).ok_or_else(|| format!("{text:?} is no rate; write it as 10GB/s or 100Gbit/s"))
+}
+
 /// Height and width of pictures, kept as they were written.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(try_from = "String", into = "String")]
@@ -362,6 +405,19 @@ mod tests {
         assert_eq!(seconds("0"), Ok(0.0));
         for wrong in ["", "s", "-1s", "nan", "inf", "1e99", "4d", "3 weeks", "1e400h"] {
             assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn counts_times_and_rates() {
+        assert_eq!((count("1e8"), count("250")), (Ok(100_000_000), Ok(250)));
+        assert_eq!((seconds("2us"), seconds("0.5 ms")), (Ok(2e-6), Ok(0.5e-3)));
+        assert_eq!((rate("10GB/s"), rate("8 Gbit/s")), (Ok(1e10), Ok(1e9)));
+        for wrong in ["", "1.5", "-1", "1e99", "x"] {
+            assert!(count(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "2", "us", "-1us", "0s", "1e400s", "2 fortnights"] {
+            assert!(seconds(wrong).is_err() && rate(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -4,15 +4,16 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use nearfar::load::{Format, LoadOptions, LoadProblem, Table, Truth, load, load_bytes};
+use nearfar::load::{Format, LoadOptions, LoadProblem, Table, Truth, load, load_bytes, load_part};
 use nearfar::model::Scaling;
 use nearfar::samples::Spread;
-use nearfar::{Input, Samples};
+use nearfar::{Input, Samples, Share};
 
 use super::scale::{rescale, scaling};
 use super::summary::Note;
 use crate::exit::{Failure, Outcome};
 use crate::flags::{InputArgs, InputKind, MetricName, Scale};
+use crate::ranks;
 
 /// Columns whose deviations differ by more than this drown each other.
 const UNLIKE: f64 = 100.0;
@@ -31,6 +32,8 @@ pub(crate) struct Data {
     scaled: Option<Vec<f64>>,
     kind: InputKind,
     metric: MetricName,
+    /// Whose rows are whose, where several processes have read a part each; the table then holds the own rows, but names and classes of all.
+    share: Option<Share>,
     /// Seconds spent reading and rescaling.
     pub(crate) seconds: f64,
 }
@@ -54,6 +57,21 @@ impl Data {
             ));
         };
         let options = options(args)?;
+        if let Some(team) = ranks::team() {
+            if kind != InputKind::Samples || input == "-" {
+                let what = if input == "-" { "standard input" } else { "pairs (--input-kind)" };
+                return Err(Failure::wrong(format!(
+                    "{what} cannot be shared by several processes; name a file of samples, or start without mpirun"
+                )));
+            }
+            let part = load_part(Path::new(input), &options, team)?;
+            let mut table = part.rows;
+            (table.truth, table.ids) = (part.truth, part.ids);
+            let scaling = scaling(&table.samples(), scale, Some(&part.share));
+            let scaled = rescale(&table.samples(), &scaling);
+            let (name, share, seconds) = (input.clone(), Some(part.share), clock.elapsed().as_secs_f64());
+            return Ok(Self { table, name, scaling, scaled, kind, metric, share, seconds });
+        }
         let (table, name) = if input == "-" {
             (from_stdin(&options)?, "stdin".to_owned())
         } else {
@@ -64,9 +82,15 @@ impl Data {
             })?;
             (table, input.clone())
         };
-        let scaling = scaling(&table.samples(), scale);
+        let scaling = scaling(&table.samples(), scale, None);
         let scaled = rescale(&table.samples(), &scaling);
-        Ok(Self { table, name, scaling, scaled, kind, metric, seconds: clock.elapsed().as_secs_f64() })
+        let seconds = clock.elapsed().as_secs_f64();
+        Ok(Self { table, name, scaling, scaled, kind, metric, share: None, seconds })
+    }
+
+    /// Points of all processes.
+    pub(crate) fn n_samples(&self) -> usize {
+        self.share.as_ref().map_or(self.table.n_samples, Share::n_rows)
     }
 
     fn samples(&self) -> Outcome<Samples<'_>> {
@@ -90,16 +114,24 @@ impl Data {
     /// As the library takes it.
     pub(crate) fn input(&self) -> Outcome<Input<'_>> {
         let samples = self.samples()?;
-        Ok(match self.kind {
-            InputKind::Samples => Input::Samples(samples, self.metric.value()),
-            InputKind::Distances => Input::Distances(samples),
-            InputKind::Affinities => Input::Affinities(samples),
+        Ok(match (self.kind, &self.share) {
+            (InputKind::Samples, Some(share)) => Input::Part(samples, self.metric.value(), share),
+            (InputKind::Samples, None) => Input::Samples(samples, self.metric.value()),
+            (InputKind::Distances, _) => Input::Distances(samples),
+            (InputKind::Affinities, _) => Input::Affinities(samples),
         })
     }
 
     /// What commonly spoils a result.
     pub(crate) fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
+        if let Some(share) = &self.share {
+            // What takes a look at all rows at once is left out.
+            if self.scaled.is_none() {
+                notes.extend(self.unlike_columns(&self.table.samples().spreads_shared(share)));
+            }
+            return notes;
+        }
         if self.kind != InputKind::Samples || self.table.n_samples < 3 {
             return notes;
         }

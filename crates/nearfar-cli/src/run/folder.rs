@@ -61,6 +61,9 @@ impl Folder {
     }
 
     fn put(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Outcome {
+        if crate::ranks::silent() {
+            return Ok(());
+        }
         std::fs::create_dir_all(&self.path)
             .map_err(|error| Failure::output(&self.path.display().to_string(), &error))?;
         write_file(&self.path.join(name), write)
@@ -127,7 +130,7 @@ impl Folder {
         ids: Option<&[String]>,
         summary: &Summary,
         settings: &str,
-        record: &Record,
+        record: Option<&Record>,
     ) -> Outcome {
         let n = model.n_samples();
         self.put("settings.toml", |out| out.write_all(settings.as_bytes()))?;
@@ -152,7 +155,9 @@ impl Folder {
         self.put_json("members.json", &without_traces(model))?;
         #[cfg(feature = "parquet")]
         super::parquet::save(model, ids, |name, bytes| self.put(name, |out| out.write_all(bytes)))?;
-        self.put(RECORD, |out| out.write_all(record.to_json().as_bytes()))?;
+        if let Some(record) = record {
+            self.put(RECORD, |out| out.write_all(record.to_json().as_bytes()))?;
+        }
         self.put_json("summary.json", summary)
     }
 

@@ -1,6 +1,7 @@
 //! What the page of a run shows, gathered while model and data are there.
 
 use nearfar::model::SaveOptions;
+use nearfar::plan::peak_memory;
 use nearfar::{Model, Plan, SavedModel};
 use nearfar_report::{Extras, Known, Memory, Picture, Record, gather};
 
@@ -81,11 +82,4 @@ fn command() -> String {
         |word: String| if plain(&word) { word } else { format!("'{}'", word.replace('\'', "'\\''")) };
     let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
     std::iter::once("nearfar".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
-}
-
-/// The most memory this process ever held, where the system tells.
-fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
 }

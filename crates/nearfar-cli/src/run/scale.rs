@@ -1,15 +1,16 @@
 //! Rescaling.
 
-use nearfar::Samples;
 use nearfar::model::Scaling;
 use nearfar::samples::Spread;
+use nearfar::{Samples, Share};
 
 use crate::flags::Scale;
 
-/// What is done to every row of these samples.
-pub(crate) fn scaling(samples: &Samples<'_>, scale: Scale) -> Scaling {
+/// What is done to every row of these samples, which may be a part of all.
+pub(crate) fn scaling(samples: &Samples<'_>, scale: Scale, share: Option<&Share>) -> Scaling {
     let columns = |frame: &dyn Fn(&Spread) -> (f64, f64)| {
-        let (origin, unit) = samples.spreads().iter().map(frame).unzip();
+        let spreads = share.map_or_else(|| samples.spreads(), |share| samples.spreads_shared(share));
+        let (origin, unit) = spreads.iter().map(frame).unzip();
         Scaling::Columns { origin, unit }
     };
     match scale {
@@ -39,7 +40,7 @@ mod tests {
     use super::*;
 
     fn rescale(samples: &Samples<'_>, scale: Scale) -> Option<Vec<f64>> {
-        super::rescale(samples, &scaling(samples, scale))
+        super::rescale(samples, &scaling(samples, scale, None))
     }
 
     #[test]

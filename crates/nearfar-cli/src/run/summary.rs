@@ -1,9 +1,11 @@
 //! What came of a run, for people and as JSON.
 
 use nearfar::checkpoint::{Checkpoint, Resumed};
+use nearfar::crew::{Tally, TeamReport};
 use nearfar::labels::score::Scores;
 use nearfar::learn::StopReason;
 use nearfar::learn::lsdg::{Alpha, Density};
+use nearfar::plan::human_bytes;
 use nearfar::{Model, Params};
 use serde::Serialize;
 
@@ -63,6 +65,9 @@ pub(crate) struct Summary {
     scores: Option<Scores>,
     #[serde(skip_serializing_if = "Option::is_none")]
     classes: Option<usize>,
+    /// What working together cost, where several processes did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ranks: Option<TeamReport>,
     pub(crate) warnings: Vec<Note>,
     settings: Params,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,6 +132,7 @@ impl Summary {
             resumed: None,
             scores: truth.and_then(|truth| nearfar::labels::score::score(&model.labels, &truth.codes).ok()),
             classes: truth.map(|truth| truth.names.len()),
+            ranks: None,
             warnings: data.notes(),
             settings: model.params.clone(),
             ids: None,
@@ -185,6 +191,9 @@ impl Summary {
             line("resumed", format!("from {resumed}"));
         }
         line("stages", self.stages());
+        if let Some(report) = &self.ranks {
+            line("ranks", describe_ranks(report, verbose));
+        }
         if let Some(binned) = &self.binned {
             line("mode", describe_binned(binned));
         } else if let Some(search) = self.search.filter(|search| search.approximate) {
@@ -274,6 +283,21 @@ fn sizes(sizes: &[usize]) -> String {
     let rest = sizes.len().saturating_sub(MOST);
     let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     shown.join(" ") + &rest
+}
+
+/// Time and bytes of the collectives, the dearest ones unless all are asked for.
+fn describe_ranks(report: &TeamReport, all: bool) -> String {
+    const SHOWN: usize = 4;
+    let mut text = format!("{}, imbalance {:.2}", report.ranks, report.imbalance);
+    let shown = if all { report.collectives.len() } else { SHOWN };
+    for Tally { what, calls, bytes, seconds } in report.collectives.iter().take(shown) {
+        text += &format!("; {what}: {calls} times, {}, {}", human_bytes(*bytes), time(*seconds));
+    }
+    let rest: f64 = report.collectives.iter().skip(shown).map(|tally| tally.seconds).sum();
+    if rest > 0.0 {
+        text += &format!("; others {}", time(rest));
+    }
+    text
 }
 
 /// How the neighbours were found.

@@ -22,6 +22,7 @@ mod limit;
 mod mat;
 mod npy;
 mod npz;
+mod part;
 mod pick;
 mod table;
 mod text;
@@ -37,6 +38,7 @@ pub use error::{Column, LoadError, LoadProblem, Place};
 pub use labels::Labels;
 pub use npy::{NpyElement, write_npy};
 pub use npz::{NpzWriter, read_npz};
+pub use part::{TablePart, load_part};
 pub use table::{Table, TableValues};
 
 use error::nearest;

@@ -139,6 +139,15 @@ impl NpyHeader {
             .ok_or_else(|| wrong(&format!("cannot be understood: {:?}", shorten(&text))))?
     }
 
+    /// The header of so many rows of the array; `None` where rows do not lie together.
+    pub(crate) fn of_rows(&self, rows: usize) -> Option<Self> {
+        let all = self.shape.first().copied().filter(|all| *all > 0 && !self.fortran_order)?;
+        let mut shape = self.shape.clone();
+        shape[0] = rows;
+        let (count, bytes) = (self.count / all * rows, self.bytes / all as u64 * rows as u64);
+        Some(Self { shape, count, bytes, ..self.clone() })
+    }
+
     /// `70000 x 784 uint8`.
     pub(crate) fn describe(&self) -> String {
         format!("{} {}", shape_text(&self.shape), self.dtype.name())

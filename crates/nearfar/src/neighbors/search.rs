@@ -42,11 +42,6 @@ const CROWD: usize = 8;
 /// Seed of the cells: the neighbours of a point do not depend on the seed of a run.
 const SEED: u64 = 0x6e65_6172;
 
-/// Neighbours of one point: values and points.
-type Nearby = Vec<(f64, u32)>;
-/// Numbers of the nearest of these centres, for rows.
-pub(super) type Assign<'a> = dyn Fn(&[f32], &[f32]) -> Vec<u32> + 'a;
-
 /// For every point its nearest others, nearest first, with squared distances (or −ln κ).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Lists {
@@ -65,6 +60,12 @@ impl Lists {
         (&self.indices[at.clone()], &self.values[at])
     }
 }
+
+/// What has been found for one point: squared distances and points, ascending.
+pub(super) type Found = Vec<(f64, u32)>;
+
+/// Finds the nearest of some centres for every row.
+type Assign<'a> = &'a dyn Fn(&[f32], &[f32]) -> Vec<u32>;
 
 /// How the neighbours were found.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -260,7 +261,7 @@ impl Singles {
         let measure = |i: u32, j: u32| points.distance2(i as usize, j as usize);
         let mut lists = Lists { k, indices: vec![0; n * k], values: vec![0.0; n * k] };
         for (chunk, batch) in groups.chunks(TOGETHER).enumerate() {
-            let found: Result<Vec<Vec<Nearby>>> = batch
+            let found: Result<Vec<Vec<Found>>> = batch
                 .par_iter()
                 .enumerate()
                 .map(|(at, group)| {
@@ -323,8 +324,8 @@ impl Singles {
         asking: &[u32],
         k: usize,
         columns: &[Range<usize>],
-        before: Vec<Vec<(f64, u32)>>,
-    ) -> Vec<Vec<(f64, u32)>> {
+        before: Vec<Found>,
+    ) -> Vec<Found> {
         let (m, height) = (self.m, asking.len());
         let lengths: Vec<f64> = queries
             .chunks_exact(m)
@@ -459,7 +460,7 @@ impl Cells {
         n_cells: usize,
         m: usize,
         observer: &dyn Observer,
-        nearest: &Assign<'_>,
+        nearest: Assign<'_>,
     ) -> Result<Vec<f32>> {
         let mut centers = sample[..n_cells * m].to_vec();
         for _ in 0..ROUNDS {

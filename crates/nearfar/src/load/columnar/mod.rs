@@ -49,8 +49,29 @@ pub(crate) fn read(bytes: Buffer<u8>, format: Format, options: &LoadOptions) -> 
 
 /// Read a table of a Parquet file, a page at a time, so that the file is never in memory as a whole.
 pub(crate) fn read_file(file: &File, length: u64, options: &LoadOptions) -> Result<Table, LoadProblem> {
+    read_rows(file, length, options, 0..usize::MAX)
+}
+
+/// The same of some rows: only the row groups that hold them are looked at.
+pub(crate) fn read_rows(
+    file: &File,
+    length: u64,
+    options: &LoadOptions,
+    rows: Range<usize>,
+) -> Result<Table, LoadProblem> {
     let limit = Unpacked::new(length, options.max_bytes);
-    guarded(|| read_parquet(|| file.try_clone(), limit, &|schema| Plan::new(schema, options)))
+    guarded(|| read_parquet(|| file.try_clone(), limit, rows, &|schema| Plan::new(schema, options)))
+}
+
+/// Rows of a Parquet file.
+pub(crate) fn count_rows(file: &File) -> Result<usize, LoadProblem> {
+    let count = || -> Result<usize, LoadProblem> {
+        let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::default()).map_err(damaged)?;
+        let rows = metadata.metadata().row_groups().iter().map(|group| u64::try_from(group.num_rows()));
+        let rows = rows.sum::<Result<u64, _>>().map_err(damaged)?;
+        Ok(rows as usize)
+    };
+    catch_unwind(AssertUnwindSafe(count)).unwrap_or_else(|_| Err(damaged("its decoder gave up")))
 }
 
 /// Read a column of labels: the one named as truth, the only one, or the one with a title that says so.
@@ -73,7 +94,7 @@ fn with_plan(
     let attempt = || match format {
         Format::Parquet => {
             let bytes = Bytes::from_owner(bytes);
-            read_parquet(|| Ok(bytes.clone()), limit, &plan)
+            read_parquet(|| Ok(bytes.clone()), limit, 0..usize::MAX, &plan)
         }
         _ if bytes.starts_with(b"ARROW1") => read_ipc(&bytes, limit, &plan),
         _ => read_stream(&bytes, limit, &plan),
@@ -109,6 +130,7 @@ type Batches<'a> = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + 'a
 fn read_parquet<R: ChunkReader + 'static>(
     open: impl Fn() -> std::io::Result<R>,
     mut limit: Unpacked,
+    wanted: Range<usize>,
     plan: MakePlan,
 ) -> Result<Table, LoadProblem> {
     let source = open().map_err(LoadProblem::Unreadable)?;
@@ -116,17 +138,29 @@ fn read_parquet<R: ChunkReader + 'static>(
     let plan = plan(metadata.schema())?;
     let schema = metadata.parquet_schema();
     let mask = |positions: Range<usize>| ProjectionMask::roots(schema, plan.kept[positions].iter().copied());
-    pages::check(&source, metadata.metadata(), &mask(0..plan.kept.len()), limit)?;
-    let mut rows = 0;
-    for group in metadata.metadata().row_groups() {
+    // Row groups that hold wanted rows, and the rows before the first of them.
+    let (mut groups, mut before, mut rows) = (Vec::new(), 0, 0);
+    for (number, group) in metadata.metadata().row_groups().iter().enumerate() {
         let more = u64::try_from(group.num_rows()).map_err(damaged)?;
-        limit.add(more.saturating_mul(8 * plan.kept.len() as u64), || "the table".to_owned())?;
-        rows += more as usize;
+        let here = rows..rows + more as usize;
+        rows = here.end;
+        if here.end <= wanted.start {
+            before = here.end;
+        } else if here.start < wanted.end {
+            groups.push(number);
+            limit.add(more.saturating_mul(8 * plan.kept.len() as u64), || "the table".to_owned())?;
+        }
     }
+    pages::check(&source, metadata.metadata(), &groups, &mask(0..plan.kept.len()), limit)?;
+    let (all, rows) = (rows, wanted.end.min(rows).saturating_sub(wanted.start));
     let width = LINE / if plan.single { 4 } else { 8 };
     plan.collect(rows, width, |positions| {
         let source = open().map_err(LoadProblem::Unreadable)?;
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata.clone());
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata.clone());
+        if rows < all {
+            let skipped = wanted.start - before;
+            builder = builder.with_row_groups(groups.clone()).with_offset(skipped).with_limit(rows);
+        }
         let reader = builder.with_projection(mask(positions)).with_batch_size(BATCH).build();
         Ok(Box::new(reader.map_err(damaged)?))
     })

@@ -15,14 +15,15 @@ use super::{compressed, damaged};
 /// Structures inside structures; more is damage.
 const MOST_DEPTH: usize = 16;
 
-/// Check every page of the columns in use.
+/// Check every page of the row groups and columns in use.
 pub(super) fn check(
     file: &impl ChunkReader,
     metadata: &ParquetMetaData,
+    groups: &[usize],
     mask: &ProjectionMask,
     mut limit: Unpacked,
 ) -> Result<(), LoadProblem> {
-    for group in metadata.row_groups() {
+    for group in groups.iter().map(|group| metadata.row_group(*group)) {
         let used = group.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf));
         for (_, column) in used {
             match column.compression() {

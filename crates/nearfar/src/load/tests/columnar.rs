@@ -204,3 +204,38 @@ fn claims_beyond_the_file_are_refused() {
         assert!(load_bytes(b"ARROW1\xff\xff\xff\x7fARROW1".to_vec(), format, "t", &class()).is_err());
     }
 }
+
+/// Several row groups, of which each rank reads those that hold its rows.
+#[test]
+fn parquet_is_read_by_parts() {
+    use crate::crew::threads::as_team;
+    let n = 2300;
+    let a: Float32Array = (0..n).map(|i| i as f32 / 3.0).collect();
+    let b: Float32Array = (0..n).map(|i| (i % 17) as f32).collect();
+    let class = StringArray::from_iter_values((0..n).map(|i| if i % 3 == 0 { "x" } else { "y" }));
+    let columns: [(&str, ArrayRef); 3] = [("a", Arc::new(a)), ("class", Arc::new(class)), ("b", Arc::new(b))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let groups =
+        parquet::file::properties::WriterProperties::builder().set_max_row_group_row_count(Some(600));
+    let mut bytes = Vec::new();
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), Some(groups.build())).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let path = std::env::temp_dir().join(format!("nearfar-parts-{}.parquet", std::process::id()));
+    std::fs::write(&path, bytes).unwrap();
+    let options = LoadOptions { truth: Some(Truth::Column("class".into())), ..LoadOptions::default() };
+    let whole = load(&path, &options).unwrap();
+    for size in [1, 2, 3, 8] {
+        let parts = as_team(size, |team| load_part(&path, &options, team).unwrap());
+        let mut values = Vec::new();
+        for part in &parts {
+            let TableValues::F32(own) = &part.rows.values else { panic!("single precision holds them") };
+            values.extend_from_slice(own);
+            assert_eq!((&part.truth, part.share.n_rows()), (&whole.truth, n as usize));
+            assert_eq!(part.rows.source, whole.source);
+        }
+        assert!(whole.values == TableValues::F32(values.into()), "other values in {size} parts");
+    }
+    std::fs::remove_file(&path).unwrap();
+}

@@ -21,28 +21,65 @@ use super::{Format, LoadOptions, Truth};
 /// Read a table of numbers.
 pub(crate) fn read(bytes: &[u8], format: Format, options: &LoadOptions) -> Result<Table, LoadProblem> {
     let bytes = plain(bytes, options.max_bytes)?;
+    let style = Style::of(&bytes, format, options)?;
     let data = text_of(&bytes)?;
-    let dialect = sniff(data, format, options)?;
-    let n_columns = dialect.n_columns - usize::from(dialect.trailing);
-    let mut roles = roles(options, dialect.names.as_deref(), n_columns, false)?;
-    // A first column without a name is what pandas and R write for the names of the rows.
-    let auto_ids = dialect.row_names
-        && options.id_column.is_none()
-        && options.columns.is_none()
-        && roles[0] == Role::Feature
-        && roles[1..].contains(&Role::Feature);
-    if auto_ids {
-        roles[0] = Role::Id;
-    }
-    if dialect.trailing {
-        roles.push(Role::Blank);
-    }
-    let plan = Plan { delimiter: dialect.delimiter, roles: &roles, names: dialect.names.as_deref() };
-    let rows = parse(data, dialect.start, plan)?;
+    let rows = parse(data, style.dialect.start, style.plan())?;
     if rows.count == 0 {
         return Err(LoadProblem::Empty { what: "the file has a header and no rows".to_owned() });
     }
-    Ok(table(rows, &dialect, &roles, auto_ids))
+    Ok(table(rows, &style.dialect, &style.roles, style.auto_ids))
+}
+
+/// How a text is written and what its columns are for.
+pub(crate) struct Style {
+    dialect: sniff::Dialect,
+    roles: Vec<Role>,
+    /// Whether a first column without a name holds the names of the rows.
+    auto_ids: bool,
+    /// Bytes of the byte order mark.
+    mark: usize,
+}
+
+impl Style {
+    /// Of a text that begins with these bytes.
+    pub(crate) fn of(bytes: &[u8], format: Format, options: &LoadOptions) -> Result<Self, LoadProblem> {
+        let data = text_of(bytes)?;
+        let dialect = sniff(data, format, options)?;
+        let n_columns = dialect.n_columns - usize::from(dialect.trailing);
+        let mut roles = roles(options, dialect.names.as_deref(), n_columns, false)?;
+        // A first column without a name is what pandas and R write for the names of the rows.
+        let auto_ids = dialect.row_names
+            && options.id_column.is_none()
+            && options.columns.is_none()
+            && roles[0] == Role::Feature
+            && roles[1..].contains(&Role::Feature);
+        if auto_ids {
+            roles[0] = Role::Id;
+        }
+        if dialect.trailing {
+            roles.push(Role::Blank);
+        }
+        Ok(Self { dialect, roles, auto_ids, mark: bytes.len() - data.len() })
+    }
+
+    fn plan(&self) -> Plan<'_> {
+        Plan { delimiter: self.dialect.delimiter, roles: &self.roles, names: self.dialect.names.as_deref() }
+    }
+
+    /// Byte at which the first row begins.
+    pub(crate) fn first_byte(&self) -> usize {
+        self.mark + self.dialect.start
+    }
+
+    /// Whether a line, its end included, is blank or a comment.
+    pub(crate) fn skips(&self, line: &[u8]) -> bool {
+        skip_line(line, 0, self.dialect.delimiter).is_some()
+    }
+
+    /// The table of some of the rows; there may be none.
+    pub(crate) fn read(&self, rows: &[u8]) -> Result<Table, LoadProblem> {
+        Ok(table(parse(rows, 0, self.plan())?, &self.dialect, &self.roles, self.auto_ids))
+    }
 }
 
 fn table(rows: Rows, dialect: &sniff::Dialect, roles: &[Role], auto_ids: bool) -> Table {

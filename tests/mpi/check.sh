@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# The checks of tests/mpi/test.sh: check.sh PROGRAM PLACE
+set -euo pipefail
+program="$1"
+place="$2/run"
+rm -rf "$place"
+mkdir -p "$place"
+cd "$place"
+# More ranks than processors, as root or not: correctness is looked at, never speed.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_hwloc_base_binding_policy=none
+
+fail() { echo "tests/mpi/check.sh: $*" >&2; exit 1; }
+say() { echo "  $*"; }
+
+# Files of a run that hold no times.
+results="labels.csv factor.npy membership.npy embedding.npy weights.csv trace.csv"
+
+same_bits() {
+  local what="$1"; shift
+  "$program" cluster "$@" --out-dir alone --quiet
+  for ranks in 1 2 3 4 8; do
+    local threads=$((ranks % 2 + 1))
+    mpirun -n "$ranks" "$program" cluster "$@" --out-dir "ranks-$ranks" --threads "$threads" --quiet
+    for file in $results; do
+      if [ -e "alone/$file" ]; then
+        cmp "alone/$file" "ranks-$ranks/$file" || fail "$what: $file differs at $ranks ranks"
+      fi
+    done
+    grep -q '"ranks": '"$ranks" "ranks-$ranks/summary.json" || fail "$what: the summary does not tell of $ranks ranks"
+  done
+  rm -rf alone ranks-*
+  say "$what: the same bits at 1, 2, 3, 4 and 8 ranks"
+}
+
+# What ends with a code, one message, and these words.
+refused() {
+  local code="$1" words="$2"; shift 2
+  local found=0
+  timeout 60 mpirun "$@" >out.txt 2>err.txt || found=$?
+  [ "$found" = "$code" ] || { cat err.txt >&2; fail "exit code $found instead of $code: $*"; }
+  [ "$(grep -c '^error:' err.txt)" = 1 ] || { cat err.txt >&2; fail "not one message: $*"; }
+  grep '^error:' err.txt | grep -q -- "$words" || { cat err.txt >&2; fail "no word of '$words': $*"; }
+}
+
+"$program" make mixture -n 2300 --features 12 -k 5 --seed 3 -o data.csv
+"$program" make mixture -n 1500 --features 30 -k 4 --seed 5 -o data.npy
+same_bits "one start" data.csv -k 5 --starts 1 --max-iter 15 --mode binned --truth truth
+same_bits "a consensus, rescaled" data.csv -k 5 --starts 3 --max-iter 8 --mode binned --truth truth --scale standard
+same_bits "an NPY file by the cosine" data.npy -k 4 --starts 1 --max-iter 8 --mode binned --metric cosine
+same_bits "phals" data.csv -k 5 --method phals --max-iter 10 --truth truth
+
+# The first rank alone speaks, and says what working together cost.
+mpirun -n 3 "$program" cluster data.csv -k 5 --starts 1 --max-iter 5 --truth truth -o labels.csv 2>err.txt >out.txt
+[ ! -s out.txt ] || fail "something was printed beside the labels"
+[ "$(grep -c '^clusters' err.txt)" = 1 ] || fail "not one summary"
+grep -q '^ranks *3, imbalance' err.txt || fail "no word of the ranks in the summary"
+[ "$(wc -l <labels.csv)" = 2301 ] || fail "not all labels are there"
+say "one summary, all labels"
+
+refused 2 "no such file" -n 3 "$program" cluster missing.csv -k 3
+refused 2 "must be 1 or more" -n 2 "$program" cluster data.csv -k 0
+refused 2 "all points in one process" -n 2 "$program" cluster data.csv -k 3 --report page.html
+refused 2 "binned or auto" -n 2 "$program" cluster data.csv -k 3 --mode exact
+refused 3 "rank . on " -n 2 "$program" cluster data.csv -k 3 --memory 1M
+{ cat data.csv; head -1 data.csv | sed 's/[^,]*/oops/'; } >oops.csv
+refused 2 "oops" -n 3 "$program" cluster oops.csv -k 3
+# One rank looks elsewhere.
+refused 2 "rank 1 on .*no such file" -n 1 "$program" cluster data.csv -k 3 : -n 1 "$program" cluster missing.csv -k 3
+say "failures end with one message and the codes of the plain program"
+
+# Without mpirun the same program is one process.
+"$program" cluster data.csv -k 5 --starts 1 --max-iter 5 --truth truth --json >alone.json
+grep -q '"mode": "exact"' alone.json || fail "a plain start is not in exact mode"
+if grep -q '"imbalance"' alone.json; then fail "a plain start tells of ranks"; fi
+say "without mpirun one process"
+
+# Killed ranks, at random moments.
+for attempt in 1 2 3 4; do
+  ranks=$((RANDOM % 3 + 2)) victim=$((RANDOM % ranks))
+  mpirun -n "$ranks" bash -c 'echo $$ >"pid-$OMPI_COMM_WORLD_RANK"; exec "$0" "$@"' "$program" cluster data.csv -k 5 --starts 1000 --truth truth --threads 1 -o killed.csv >out.txt 2>err.txt &
+  job=$!
+  sleep "$((RANDOM % 3 + 1)).$((RANDOM % 10))"
+  kill -KILL "$(cat "pid-$victim")"
+  begun=$SECONDS
+  wait "$job" && fail "a run with a killed rank ended well"
+  [ $((SECONDS - begun)) -le 10 ] || fail "the others went on for more than 10 seconds"
+  grep -q "rank $victim" err.txt || { cat err.txt >&2; fail "nobody says that rank $victim is gone"; }
+  [ ! -e killed.csv ] || fail "half a result was written"
+  rm -f pid-*
+done
+say "a killed rank ends the others within 10 seconds, and is named"
+echo "tests/mpi: all checks passed"

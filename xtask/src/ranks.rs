@@ -1,0 +1,162 @@
+//! Several ranks beside one, and the cost model beside both.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use nearfar::generate::mixture;
+use nearfar::load::write_npy;
+use nearfar::plan::{Job, human_bytes};
+use nearfar::slices::BinnedShape;
+use nearfar_dist::cost::{Cost, Run, Speeds};
+use serde_json::Value;
+
+/// What is measured.
+pub(crate) struct Sizes {
+    pub(crate) points: usize,
+    pub(crate) features: usize,
+    pub(crate) clusters: usize,
+}
+
+/// One run, as its summary tells.
+struct Measured {
+    ranks: usize,
+    total: f64,
+    stages: Vec<(String, f64)>,
+    /// Peak memory of the largest rank.
+    peak: f64,
+    imbalance: f64,
+    iterations: f64,
+    shape: BinnedShape,
+}
+
+/// Run at these numbers of ranks, one thread each, and print times, efficiency, memory and the error of the model.
+pub(crate) fn bench(program: &Path, sizes: &Sizes, ranks: &[usize], network: (f64, f64)) -> Result<()> {
+    let Sizes { points, features, clusters } = *sizes;
+    ensure!(
+        ranks.first() == Some(&1),
+        "the first number of ranks must be 1: all others are compared with it"
+    );
+    let folder = Path::new("target/bench-ranks");
+    std::fs::create_dir_all(folder)?;
+    let file = folder.join("points.npy");
+    let data = mixture(points, features, clusters, 1.0, 1)?;
+    let singles: Vec<f32> = data.data.iter().map(|x| *x as f32).collect();
+    let mut out = std::io::BufWriter::new(std::fs::File::create(&file)?);
+    write_npy(&mut out, &[points, features], &singles)?;
+    drop(out);
+    let runs: Vec<Measured> =
+        ranks.iter().map(|ranks| measure(program, &file, clusters, *ranks)).collect::<Result<_>>()?;
+    let one = &runs[0];
+    println!("{points} x {features}, r = {clusters}, one start, one thread a rank; wall seconds");
+    println!("| ranks | total | efficiency | peak of a rank | V aside, of one rank's | imbalance | stages |");
+    println!("|---|---|---|---|---|---|---|");
+    // V and what is made of it, as the plan counts it.
+    let replicated = costs(sizes, one, 1, &Speeds::default()).replicated as f64;
+    for run in &runs {
+        let stages: Vec<String> =
+            run.stages.iter().map(|(stage, seconds)| format!("{stage} {seconds:.1}")).collect();
+        println!(
+            "| {} | {:.1} | {:.2} | {} | {:.2} | {:.2} | {} |",
+            run.ranks,
+            run.total,
+            one.total / run.total / run.ranks as f64,
+            human_bytes(run.peak as u64),
+            (run.peak - replicated) / (one.peak - replicated),
+            run.imbalance,
+            stages.join(", ")
+        );
+    }
+    let speeds = calibrated(sizes, one, network);
+    println!(
+        "\nThe cost model, with kernel speeds of the run on one rank, latency {:e} s, {:e} bytes/s:",
+        network.0, network.1
+    );
+    println!("| ranks | measured | predicted | error |");
+    println!("|---|---|---|---|");
+    for run in &runs {
+        let predicted = costs(sizes, one, run.ranks, &speeds).seconds;
+        let measured: f64 = stages_of_model().iter().map(|stage| run.seconds(stage)).sum();
+        println!(
+            "| {} | {measured:.1} | {predicted:.1} | {:+.0} % |",
+            run.ranks,
+            100.0 * (predicted / measured - 1.0)
+        );
+    }
+    Ok(())
+}
+
+fn stages_of_model() -> [&'static str; 5] {
+    ["neighbors", "slices", "learn", "spectral", "labels"]
+}
+
+impl Measured {
+    fn seconds(&self, stage: &str) -> f64 {
+        self.stages.iter().filter(|(name, _)| name == stage).map(|(_, seconds)| seconds).sum()
+    }
+}
+
+fn measure(program: &Path, file: &Path, clusters: usize, ranks: usize) -> Result<Measured> {
+    let output = Command::new("mpirun")
+        .args(["-n", &ranks.to_string()])
+        .arg(program)
+        .arg("cluster")
+        .arg(file)
+        .args(["-k", &clusters.to_string(), "--starts", "1", "--threads", "1", "--json"])
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+        .output()
+        .context("mpirun cannot be started; install Open MPI")?;
+    if !output.status.success() {
+        bail!("{} ranks: {}", ranks, String::from_utf8_lossy(&output.stderr));
+    }
+    let summary: Value = serde_json::from_slice(&output.stdout)?;
+    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+    let whole = |value: &Value| value.as_u64().unwrap_or(0) as usize;
+    let stages = summary["seconds"].as_array().context("a summary has seconds")?;
+    let peaks = summary["ranks"]["peak"].as_array().context("a summary has the ranks' peaks")?;
+    let shape = &summary["binned"]["shape"];
+    Ok(Measured {
+        ranks,
+        total: number(&summary["seconds_total"]),
+        stages: stages
+            .iter()
+            .map(|stage| (stage["stage"].as_str().unwrap_or_default().to_owned(), number(&stage["seconds"])))
+            .collect(),
+        peak: peaks.iter().map(number).fold(0.0, f64::max),
+        imbalance: number(&summary["ranks"]["imbalance"]),
+        iterations: number(&summary["iterations"][0]),
+        shape: BinnedShape {
+            near: whole(&shape["near"]),
+            far: whole(&shape["far"]),
+            bins: whole(&shape["bins"]),
+        },
+    })
+}
+
+fn costs(sizes: &Sizes, like: &Measured, ranks: usize, speeds: &Speeds) -> Cost {
+    let job = Job {
+        n_samples: sizes.points,
+        n_features: sizes.features,
+        n_clusters: sizes.clusters,
+        starts: 1,
+        threads: 1,
+        ranks: Some(ranks),
+    };
+    Run { job, shape: like.shape, iterations: like.iterations, products: 400.0 }.cost(speeds)
+}
+
+/// Kernel speeds that give the times of the run on one rank.
+fn calibrated(sizes: &Sizes, one: &Measured, (latency, bandwidth): (f64, f64)) -> Speeds {
+    let mut speeds = Speeds { latency, bandwidth, ..Speeds::default() };
+    let guess = costs(sizes, one, 1, &speeds);
+    let ratio = |stage: &str| {
+        let computed = guess.stages.iter().find(|cost| cost.stage == stage).map_or(1.0, |cost| cost.compute);
+        one.seconds(stage) / computed
+    };
+    speeds.multiply *= ratio("neighbors");
+    (speeds.entry, speeds.dense) = (speeds.entry * ratio("learn"), speeds.dense * ratio("learn"));
+    speeds.product *= ratio("spectral");
+    speeds
+}
