@@ -40,6 +40,7 @@ pub(crate) struct Failure {
     /// What to print behind `error: `; nothing when empty.
     pub(crate) message: String,
     /// Whether it is about this process and not about the run, where there are several.
+    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
     pub(crate) of_this_rank: bool,
 }
 

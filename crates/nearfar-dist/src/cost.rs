@@ -82,7 +82,7 @@ pub struct Cost {
 const EXACT_WORK: f64 = 5e12;
 
 impl Run {
-    /// Its cost at these speeds; `limit` is what the plan may use, and does not matter here.
+    /// Its cost at these speeds.
     #[must_use]
     pub fn cost(&self, speeds: &Speeds) -> Cost {
         let Job { n_samples, n_features, n_clusters, starts, threads, ranks } = self.job;
@@ -92,7 +92,7 @@ impl Run {
         let workers = (ranks * threads.max(1)) as f64;
         let entries = n * (2.0 * near + far).min(n);
         let work = (n * n * (m + 64.0)).min(EXACT_WORK * n / 2e5);
-        let gather = |calls: f64, bytes: f64| self.gather(calls, bytes, ranks, speeds);
+        let gather = |calls: f64, bytes: f64| Self::gather(calls, bytes, ranks, speeds);
         let search = StageCost {
             stage: "neighbors",
             compute: work * speeds.multiply / workers,
@@ -135,7 +135,7 @@ impl Run {
     }
 
     /// So many gathers of so many bytes together.
-    fn gather(&self, calls: f64, bytes: f64, ranks: usize, speeds: &Speeds) -> StageCost {
+    fn gather(calls: f64, bytes: f64, ranks: usize, speeds: &Speeds) -> StageCost {
         let others = (ranks - 1) as f64 / ranks as f64;
         let hops = (ranks as f64).log2().ceil();
         let bytes = bytes * others;

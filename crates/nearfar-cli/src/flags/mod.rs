@@ -63,7 +63,7 @@ pub(crate) enum Command {
     /// Show two runs or two studies side by side
     Compare(CompareArgs),
     /// Tell the memory and time a run would take
-    Plan(PlanArgs),
+    Plan(Box<PlanArgs>),
     /// Print completions for a shell
     Completions(CompletionsArgs),
     /// Print the manual page

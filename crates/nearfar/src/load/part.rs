@@ -56,8 +56,9 @@ pub fn load_part(path: &Path, options: &LoadOptions, team: &Arc<Team>) -> Result
         rows = without_rows(rows);
     }
     let own = rows.truth.as_ref().map(|truth| truth.codes.iter().map(|code| truth.names[*code].as_str()));
-    let mut truth =
-        own.map(|own| Labels::from_names(gather_names(&share, own.collect()).into_iter().map(Into::into)));
+    let mut truth = own.map(|own| {
+        Labels::from_names(gather_names(&share, &own.collect::<Vec<_>>()).into_iter().map(Into::into))
+    });
     if let Some((path, labels)) = classes {
         if labels.len() != n {
             let problem = LoadProblem::TruthLength { found: labels.len(), expected: n };
@@ -65,7 +66,10 @@ pub fn load_part(path: &Path, options: &LoadOptions, team: &Arc<Team>) -> Result
         }
         truth = Some(labels);
     }
-    let ids = rows.ids.as_ref().map(|own| gather_names(&share, own.iter().map(String::as_str).collect()));
+    let ids = rows
+        .ids
+        .as_ref()
+        .map(|own| gather_names(&share, &own.iter().map(String::as_str).collect::<Vec<_>>()));
     Ok(TablePart { rows, share, truth, ids })
 }
 
@@ -117,7 +121,7 @@ fn without_rows(table: Table) -> Table {
 }
 
 /// Names of all rows, from those of the own ones.
-fn gather_names(share: &Share, own: Vec<&str>) -> Vec<String> {
+fn gather_names(share: &Share, own: &[&str]) -> Vec<String> {
     let lengths: Vec<u32> = own.iter().map(|name| name.len() as u32).collect();
     let lengths = share.gather_rows("names", &lengths, 1);
     let (letters, _) = share.team().gather("names", own.concat().as_bytes());

@@ -61,6 +61,12 @@ impl Lists {
     }
 }
 
+/// What has been found for one point: squared distances and points, ascending.
+pub(super) type Found = Vec<(f64, u32)>;
+
+/// Finds the nearest of some centres for every row.
+type Assign<'a> = &'a dyn Fn(&[f32], &[f32]) -> Vec<u32>;
+
 /// How the neighbours were found.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct SearchReport {
@@ -255,7 +261,7 @@ impl Singles {
         let measure = |i: u32, j: u32| points.distance2(i as usize, j as usize);
         let mut lists = Lists { k, indices: vec![0; n * k], values: vec![0.0; n * k] };
         for (chunk, batch) in groups.chunks(TOGETHER).enumerate() {
-            let found: Result<Vec<Vec<Vec<(f64, u32)>>>> = batch
+            let found: Result<Vec<Vec<Found>>> = batch
                 .par_iter()
                 .enumerate()
                 .map(|(at, group)| {
@@ -318,8 +324,8 @@ impl Singles {
         asking: &[u32],
         k: usize,
         columns: &[Range<usize>],
-        before: Vec<Vec<(f64, u32)>>,
-    ) -> Vec<Vec<(f64, u32)>> {
+        before: Vec<Found>,
+    ) -> Vec<Found> {
         let (m, height) = (self.m, asking.len());
         let lengths: Vec<f64> = queries
             .chunks_exact(m)
@@ -454,7 +460,7 @@ impl Cells {
         n_cells: usize,
         m: usize,
         observer: &dyn Observer,
-        nearest: &dyn Fn(&[f32], &[f32]) -> Vec<u32>,
+        nearest: Assign<'_>,
     ) -> Result<Vec<f32>> {
         let mut centers = sample[..n_cells * m].to_vec();
         for _ in 0..ROUNDS {

@@ -10,7 +10,9 @@ use rayon::prelude::*;
 use super::Metric;
 use super::exact::{Overall, Part, Points, Range};
 use super::nearest::only_copies;
-use super::search::{Cells, Lists, QUERIES, SAMPLE, SearchReport, Singles, Way, nearest_center, spread};
+use super::search::{
+    Cells, Found, Lists, QUERIES, SAMPLE, SearchReport, Singles, Way, nearest_center, spread,
+};
 use crate::crew::Share;
 use crate::error::{DataError, Error, Result};
 use crate::observe::{Event, Observer, Stage, go_on};
@@ -144,9 +146,6 @@ fn gather_some<T: Pod>(share: &Share, wanted: &[usize], mine: &[T], width: usize
     }
     sorted
 }
-
-/// What has been found for one point: squared distances and points, ascending.
-type Found = Vec<(f64, u32)>;
 
 /// As [`super::search::search`], of points that a team holds; lists of the own ones.
 pub(super) fn search(
