@@ -1,11 +1,11 @@
 //! Who works on a run: one process, or several that hold a share of the rows each and run the same program in step.
 //!
 //! Small state (V, weights, labels, the embedding) is the same in every process; samples, neighbours, pairs and graphs are split by rows.
-//! Rows are split at multiples of [`unit`], which depends on n alone, and partial sums are made by units and added in their order: the same bits for any
+//! Rows are split at multiples of `unit`, which depends on n alone, and partial sums are made by units and added in their order: the same bits for any
 //! number of processes. [`Crew`] is all that a means of communication has to offer; [`Team`] keeps the processes in step, and [`Share`] knows whose rows are whose.
 //!
 //! A wish to stop reaches every process at the same place of the program: it is handed round by [`Team::agree`], and between two such calls every process
-//! gives the same answer to whoever asks ([`InStep`]).
+//! gives the same answer to whoever asks (`InStep`).
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,5 +1,7 @@
 //! Files read by parts hold, together, what one process reads.
 
+#![allow(clippy::format_push_string, clippy::format_collect, reason = "small files made here")]
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
