@@ -56,6 +56,11 @@ pub fn abort(code: i32) -> ! {
     SimpleCommunicator::world().abort(code)
 }
 
+/// A number as MPI counts; ranks and lengths are below [`MOST`].
+fn small(number: usize) -> i32 {
+    i32::try_from(number).expect("ranks and message lengths fit in 31 bits")
+}
+
 /// One process of MPI's world.
 #[derive(Debug)]
 struct MpiCrew {
@@ -67,7 +72,7 @@ impl MpiCrew {
     /// Send to one process and receive from another, in messages that MPI can count.
     fn swap(to: usize, mine: &[u8], from: usize, theirs: &mut [u8]) {
         let world = SimpleCommunicator::world();
-        let (to, from) = (world.process_at_rank(to as i32), world.process_at_rank(from as i32));
+        let (to, from) = (world.process_at_rank(small(to)), world.process_at_rank(small(from)));
         mpi::request::scope(|scope| {
             let sent: Vec<_> = mine.chunks(MOST).map(|part| to.immediate_send(scope, part)).collect();
             theirs.chunks_mut(MOST).for_each(|part| {
@@ -81,7 +86,7 @@ impl MpiCrew {
 
     /// Gather what fits into one collective.
     fn gather_small(mine: &[u8], lengths: &[usize], all: &mut [u8]) {
-        let counts: Vec<i32> = lengths.iter().map(|length| *length as i32).collect();
+        let counts: Vec<i32> = lengths.iter().copied().map(small).collect();
         let places: Vec<i32> = counts
             .iter()
             .scan(0, |end, count| {
