@@ -16,7 +16,7 @@ fi
 mpirun --version | grep -q "Open MPI" || skip "mpirun is not that of Open MPI"
 
 # With the same set of packages as the other checks, so that little is compiled twice.
-cargo clippy --workspace --all-targets --locked --quiet --features nearfar-cli/mpi -- -D warnings
+cargo clippy --workspace --locked --quiet --features nearfar-cli/mpi -- -D warnings
 cargo build --workspace --locked --quiet --features nearfar-cli/mpi
 mkdir -p target/mpi
 cp target/debug/nearfar target/mpi/nearfar
