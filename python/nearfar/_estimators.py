@@ -53,11 +53,14 @@ class NearFar(BaseClusterer):
     precision : {"auto", "double", "single"}, default="auto"
         Storage of the n x n matrices; single where only that fits.
     mode : {"auto", "exact", "binned"}, default="auto"
-        How pairs are held: all of them, or near ranks one by one and far ranks in bins, which needs samples and grows with n only. By itself exact where
-        that fits in memory and does not take long.
-    near, far, bins : int, default=None
-        Binned mode: ranks with a weight of their own, partners drawn for every point, and bins that share the other ranks; 128 (64 above 50,000 points),
-        as many, and 64.
+        How pairs are held: all of them, or near ranks one by one and far ranks in bins, which needs samples and
+        grows with n only. By itself exact where that fits in memory and does not take long.
+    near : int, default=None
+        Binned mode: ranks with a weight of their own; 128, and 64 above 50,000 points. It grows when it is too small.
+    far : int, default=None
+        Binned mode: partners drawn for every point; 128, and 64 above 50,000 points.
+    bins : int, default=None
+        Binned mode: bins that share the other ranks; 64.
     store_affinity : bool, default=False
         Keep the merged similarity as `affinity_matrix_`, n x n.
     %(pairs)s
@@ -70,7 +73,8 @@ class NearFar(BaseClusterer):
 
     Notes
     -----
-    In exact mode memory grows with n squared: 14 n\ :sup:`2` bytes in double, 8 n\ :sup:`2` in single precision. In binned mode it grows with n.
+    In exact mode memory grows with n squared: 14 n\ :sup:`2` bytes in double, 8 n\ :sup:`2` in single precision.
+    In binned mode it grows with n.
     `n_init` is 12 by itself, 6 above 50,000 points and 3 above 200,000.
 
     References: Lyu and Jia, *Learnable Similarity and Dissimilarity Guided Symmetric NMF*.

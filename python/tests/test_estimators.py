@@ -286,14 +286,15 @@ def test_binned_mode_keeps_near_ranks_and_bins(tmp_path):
     path = tmp_path / "binned.nearfar"
     model.save(path)
     again = nearfar.load(path)
-    assert again.get_params()["mode"] == "binned" and again.get_params()["near"] == 40
+    assert again.get_params()["mode"] == "binned"
+    assert again.get_params()["near"] == 40
     assert (again.predict(X) == model.predict(X)).all()
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"mode": "fast"}, "mode = 'fast' is not allowed: it must be one of"),
+        ({"mode": "fast"}, 'mode = "fast" is not allowed: it must be one of'),
         ({"near": 3}, "near = 3 is not allowed: it must be 8 to 30000"),
         ({"mode": "binned", "metric": "precomputed"}, "binned mode needs samples"),
     ],
