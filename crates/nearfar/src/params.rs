@@ -90,7 +90,7 @@ impl std::fmt::Display for Mode {
 pub const DEFAULT_NEAR: [usize; 2] = [128, 64];
 /// More points than this are many: there a bin has samples enough with fewer for each point.
 pub const MANY_POINTS: usize = 50_000;
-/// Above so many points at most so many starts, unless their number was given. Single starts come closer to each other as points get many, and their time grows.
+/// Above so many points at most so many starts, unless their number was given: the time of a start grows with the points.
 pub const FEWER_STARTS: [(usize, usize); 2] = [(MANY_POINTS, 6), (200_000, 3)];
 /// Bins of a binned run.
 pub const DEFAULT_BINS: usize = 64;
