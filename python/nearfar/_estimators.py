@@ -61,6 +61,9 @@ class NearFar(BaseClusterer):
         Binned mode: partners drawn for every point; 128, and 64 above 50,000 points.
     bins : int, default=None
         Binned mode: bins that share the other ranks; 64.
+    sketch : int, default=None
+        Binned mode: points of a sample that every start is learnt on before it goes on with all points; 0: none.
+        By itself none, and 40,000 above 200,000 points.
     store_affinity : bool, default=False
         Keep the merged similarity as `affinity_matrix_`, n x n.
     %(pairs)s
@@ -110,6 +113,7 @@ class NearFar(BaseClusterer):
         "near": "near",
         "far": "far",
         "bins": "bins",
+        "sketch": "sketch",
     }
 
     near_weights_: np.ndarray
@@ -140,6 +144,7 @@ class NearFar(BaseClusterer):
         near: int | None = None,
         far: int | None = None,
         bins: int | None = None,
+        sketch: int | None = None,
         store_affinity: bool = False,
         metric: str = "euclidean",
         affinity: str = "self_tuning",
@@ -171,6 +176,7 @@ class NearFar(BaseClusterer):
         self.near = near
         self.far = far
         self.bins = bins
+        self.sketch = sketch
         self.store_affinity = store_affinity
         self.metric = metric
         self.affinity = affinity

@@ -128,6 +128,9 @@ enum Task {
         /// Threads; all cores when not given.
         #[arg(long)]
         threads: Option<usize>,
+        /// Iterations of each loop at most, so that every size makes as many; until they settle when not given.
+        #[arg(long)]
+        max_iter: Option<usize>,
         #[command(flatten)]
         knobs: Knobs,
     },
@@ -209,11 +212,14 @@ struct Knobs {
     /// Bins.
     #[arg(long)]
     bins: Option<usize>,
+    /// Points of the sample that starts are learnt on first.
+    #[arg(long)]
+    sketch: Option<usize>,
 }
 
 impl From<Knobs> for BinnedParams {
-    fn from(Knobs { near, far, bins }: Knobs) -> Self {
-        Self { near, far, bins }
+    fn from(Knobs { near, far, bins, sketch }: Knobs) -> Self {
+        Self { near, far, bins, sketch }
     }
 }
 
@@ -229,9 +235,10 @@ fn main() -> Result<()> {
         Task::BenchLarge { points, double, threads } => {
             growth::large(points, if double { Precision::Double } else { Precision::Single }, threads)
         }
-        Task::BenchBinned { name, data, sizes, clusters, spread, starts, threads, knobs } => {
+        Task::BenchBinned { name, data, sizes, clusters, spread, starts, threads, max_iter, knobs } => {
             let params = |r: usize| {
-                let params = Params { threads, binned: knobs.into(), ..Params::new(r) };
+                let mut params = Params { threads, binned: knobs.into(), ..Params::new(r) };
+                params.stop.max_iter = max_iter.unwrap_or(params.stop.max_iter);
                 starts.map_or(params.clone(), |starts| params.starts(starts))
             };
             match name {

@@ -254,6 +254,8 @@ fn binned_mode_by_flag_and_by_size() {
     assert_eq!(summary["settings"]["binned"]["near"], 8);
     let said = stderr(&nearfar(&here, &with(&["--mode", "binned"])));
     assert!(said.contains("binned:") && said.contains("neighbours exact"), "{said}");
+    let refused = fail(&here, &with(&["--sketch", "40"]), 2);
+    assert!(refused.contains("sketch = 40") && refused.contains("256"), "{refused}");
     let refused = fail(&here, &with(&["--near", "3"]), 2);
     assert!(refused.contains("near = 3"), "{refused}");
     let plan = |args: &[&str]| {

@@ -81,11 +81,14 @@ pub struct Cost {
 /// Multiplications up to which neighbours are searched among all pairs; above, about as many per point as at 200,000 points.
 const EXACT_WORK: f64 = 5e12;
 
+/// Iterations of a start on the sample that it is learnt on first, both loops.
+const SKETCH_ITERATIONS: f64 = 200.0;
+
 impl Run {
     /// Its cost at these speeds.
     #[must_use]
     pub fn cost(&self, speeds: &Speeds) -> Cost {
-        let Job { n_samples, n_features, n_clusters, starts, threads, ranks } = self.job;
+        let Job { n_samples, n_features, n_clusters, starts, threads, ranks, sketch } = self.job;
         let ranks = ranks.unwrap_or(1).max(1);
         let [n, m, r] = [n_samples, n_features, n_clusters].map(|x| x as f64);
         let (near, far) = (self.shape.near as f64, (2 * self.shape.far) as f64);
@@ -106,9 +109,12 @@ impl Run {
         };
         let steps = starts as f64 * self.iterations;
         let sweep = 8.0 * n * r + r * n / 64.0 + 256.0 * 8.0 * (near + self.shape.bins as f64);
+        // A sample is learnt first by every rank alike.
+        let sketched = sketch as f64 * ((2.0 * near + far) * speeds.entry + r * r * speeds.dense);
+        let first = starts as f64 * SKETCH_ITERATIONS * sketched / threads.max(1) as f64;
         let learn = StageCost {
             stage: "learn",
-            compute: steps * (entries * speeds.entry / workers + n * r * r * speeds.dense),
+            compute: first + steps * (entries * speeds.entry / workers + n * r * r * speeds.dense),
             ..gather(steps * (r + 3.0), steps * sweep)
         };
         let judged = if starts > 1 { starts as f64 + 1.0 } else { 1.0 };
@@ -153,8 +159,15 @@ mod tests {
     use super::*;
 
     fn run(n_samples: usize, ranks: usize) -> Run {
-        let job =
-            Job { n_samples, n_features: 64, n_clusters: 20, starts: 1, threads: 1, ranks: Some(ranks) };
+        let job = Job {
+            n_samples,
+            n_features: 64,
+            n_clusters: 20,
+            starts: 1,
+            threads: 1,
+            ranks: Some(ranks),
+            sketch: 0,
+        };
         let shape = BinnedShape { near: 64, far: 64, bins: 64 };
         Run { job, shape, iterations: 130.0, products: 300.0 }
     }

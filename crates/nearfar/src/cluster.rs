@@ -13,7 +13,8 @@ use crate::model::{Model, Source, merged};
 use crate::neighbors::{Input, Warning, needs_all};
 use crate::observe::{Observer, Silent, Stage, go_on};
 use crate::params::{Mode, Params};
-use crate::prepared::{Prepared, in_pool, plan, timed, with_slices};
+use crate::prepared::{BinnedReport, Prepared, in_pool, plan, timed, with_slices};
+use crate::sketch::Sketch;
 use crate::slices::{Graph, Slices};
 use crate::spectral::eigen::Operator;
 use crate::spectral::{self, SpectralLabels};
@@ -170,6 +171,11 @@ impl Prepared {
         }
         let (members, seconds) = timed(Stage::Learn, observer, || {
             known.starts = self.known.as_deref();
+            if let (Some(origin), Some(size)) = (&self.origin, params.sketch(n))
+                && known.carried.is_empty()
+            {
+                known.sketch = Some(Sketch::learn(origin, size, params, self.precision, observer)?);
+            }
             learn(slices, &mut model, side_by_side, known, observer)
         });
         model.timings.push((Stage::Learn, seconds));
@@ -213,7 +219,9 @@ impl Prepared {
             warnings: self.warnings.clone(),
             precision: self.precision,
             n_features: self.n_features,
-            binned: self.binned_report(),
+            binned: self
+                .binned_report()
+                .map(|report| BinnedReport { sketch: params.sketch(self.n_samples()), ..report }),
             search: self.binned_report().map(|report| report.search),
             ..Model::empty(params, Source::Pairs(self.pairs.clone()))
         }

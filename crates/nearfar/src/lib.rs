@@ -46,6 +46,7 @@ pub mod plan;
 pub mod prepared;
 mod remix;
 pub mod samples;
+mod sketch;
 pub mod slices;
 pub mod spectral;
 mod starts;

@@ -40,6 +40,8 @@ pub struct Job {
     pub threads: usize,
     /// Processes that share the rows; `None` for one that has them all. The plan is that of one of them.
     pub ranks: Option<usize>,
+    /// Points of the sample that starts are learnt on first; 0: none.
+    pub sketch: usize,
 }
 
 impl Job {
@@ -218,9 +220,16 @@ impl Plan {
             ("factors", factors),
             ("spectral", spectral),
         ];
+        // A sample that is learnt first has points, lists, pairs and graphs of its own, in every process.
+        let width = (2 * near + far).min(job.sketch as u64);
+        let each =
+            12 * m + near * 42 + far * (2 + cell) + width * (8 + 2 * cell + together * (4 + cell)) + 400 * r;
+        let sketch = (job.sketch as u64).saturating_mul(each);
         let fixed = 32 << 20; // program, stacks, small things
         let learning = (pairs + graphs).saturating_add(factors).saturating_add(spectral);
-        let bytes = points.saturating_add(fixed).saturating_add(search.max(pairs + making).max(learning));
+        let bytes = points
+            .saturating_add(fixed)
+            .saturating_add(search.max(pairs + making).max(learning).max(pairs + sketch));
         let (nf, mf) = (n as f64, m as f64);
         let compared = (nf * nf * (mf + 64.0)).min(neighbors::search::EXACT_WORK * nf / 2e5);
         let all = nf * ((2 * near + far).min(n)) as f64;
@@ -361,7 +370,7 @@ mod tests {
     use super::*;
 
     fn job(n: usize) -> Job {
-        Job { n_samples: n, n_features: 64, n_clusters: 10, starts: 12, threads: 2, ranks: None }
+        Job { n_samples: n, n_features: 64, n_clusters: 10, starts: 12, threads: 2, ranks: None, sketch: 0 }
     }
 
     #[test]

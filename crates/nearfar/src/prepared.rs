@@ -52,7 +52,7 @@ pub struct Prepared {
 /// What a binned preparation was made of, to make a larger one.
 #[derive(Debug)]
 pub(crate) struct Origin {
-    points: Points,
+    pub(crate) points: Points,
     seed: u64,
     /// How it was made.
     pub(crate) report: BinnedReport,
@@ -68,6 +68,8 @@ pub struct BinnedReport {
     pub search: SearchReport,
     /// Near ranks at first, where the learnt weights reached their end and more were fetched.
     pub grown_from: Option<usize>,
+    /// Points of the sample that the starts were learnt on first.
+    pub sketch: Option<usize>,
 }
 
 /// The pairs: all or binned, in one of two precisions.
@@ -171,7 +173,7 @@ impl Prepared {
     }
 
     /// Search, sample and slice.
-    fn binned(
+    pub(crate) fn binned(
         points: Points,
         recipe: &Recipe,
         checkpoint: Option<&Checkpoint>,
@@ -197,7 +199,7 @@ impl Prepared {
             Pairs::BinnedDouble(slices) => slices.shape(),
             _ => shape,
         };
-        let report = BinnedReport { shape, search: report, grown_from };
+        let report = BinnedReport { shape, search: report, grown_from, sketch: None };
         Ok(Self {
             pairs: Arc::new(pairs),
             warnings,
@@ -388,11 +390,11 @@ fn neighbors_of(
 }
 
 /// What a binned preparation is made by.
-struct Recipe {
-    shape: BinnedShape,
-    seed: u64,
-    precision: Precision,
-    grown_from: Option<usize>,
+pub(crate) struct Recipe {
+    pub(crate) shape: BinnedShape,
+    pub(crate) seed: u64,
+    pub(crate) precision: Precision,
+    pub(crate) grown_from: Option<usize>,
 }
 
 /// The plan for these sizes and settings.
@@ -421,6 +423,7 @@ pub fn plan_shared(
         starts: params.starts,
         threads: params.threads.unwrap_or_else(rayon::current_num_threads),
         ranks,
+        sketch: params.sketch(n_samples).unwrap_or(0),
     };
     let limit = params.memory.unwrap_or_else(default_memory_limit);
     let needs = params.method.kind().needs();

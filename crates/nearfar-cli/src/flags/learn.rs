@@ -123,4 +123,8 @@ pub(crate) struct LearnArgs {
     /// Bins that share the far ranks, in binned mode [default: 64]
     #[arg(long, value_name = "B", help_heading = "Many points")]
     pub(crate) bins: Option<usize>,
+    /// Learn every start on a sample of N points first, in binned mode; 0: on all points at once [default: 0, or 40,000
+    /// for more than 200,000 points]
+    #[arg(long, value_name = "N", help_heading = "Many points")]
+    pub(crate) sketch: Option<usize>,
 }

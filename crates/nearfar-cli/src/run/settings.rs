@@ -147,7 +147,7 @@ pub(crate) fn params(learn: &LearnArgs) -> Outcome<Params> {
     params.memory = learn.memory.as_ref().map(|size| size.bytes);
     params.precision = learn.precision.map_or(params.precision, PrecisionName::value);
     params.mode = learn.mode.map_or(params.mode, ModeName::value);
-    params.binned = BinnedParams { near: learn.near, far: learn.far, bins: learn.bins };
+    params.binned = BinnedParams { near: learn.near, far: learn.far, bins: learn.bins, sketch: learn.sketch };
     params.check()?;
     Ok(params)
 }

@@ -119,10 +119,10 @@ impl Points {
     }
 
     /// These points, whoever holds them, in this order.
-    fn some(&self, share: &Share, wanted: &[usize]) -> Self {
+    pub(crate) fn some(&self, share: &Share, wanted: &[usize]) -> Self {
         let (first, m) = (share.rows().start, self.m);
         let own = wanted.iter().filter(|i| share.rows().contains(i)).map(|i| (i - first) * m);
-        if self.part.as_ref().is_some_and(|part| part.single) {
+        if self.part.as_ref().map_or(!self.singles().is_empty(), |part| part.single) {
             let mine: Vec<f32> = own.flat_map(|at| &self.singles()[at..at + m]).copied().collect();
             Self::of_singles(gather_some(share, wanted, &mine, m), m)
         } else {

@@ -5,7 +5,7 @@
 use rayon::prelude::*;
 
 use super::ROWS;
-use super::rows::RowFactor;
+use super::rows::{FEW_COLUMNS, RowFactor, ShortRows};
 use crate::crew::Share;
 use crate::math::factor::Factor;
 use crate::math::kernel::{Entry, add_scaled, vectorized};
@@ -84,6 +84,23 @@ impl<E: Entry> BinnedGraph<E> {
         } else {
             (&[], &[])
         }
+    }
+
+    /// Own rows of a product of r columns, each from the columns and values of a row of the sparse part.
+    fn row_by_row(&self, r: usize, multiply: impl Fn(&[u32], &[E], &mut [f64]) + Sync) -> Vec<f64> {
+        let mut rows = vec![0.0; self.share.rows().len() * r];
+        rows.par_chunks_mut(ROWS * r).zip(&self.blocks).for_each(|(rows, block)| {
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (a, y) in rows.chunks_exact_mut(r).enumerate() {
+                        let (columns, values) = block.row_or_nothing(a);
+                        multiply(columns, values, y);
+                    }
+                },
+            );
+        });
+        rows
     }
 
     /// Own rows of the product with a row-major matrix of `b` columns, row-major as well.
@@ -184,16 +201,25 @@ impl<E: Entry> Graph for BinnedGraph<E> {
             return;
         }
         let v = RowFactor::new(factor);
-        let mut rows = vec![0.0; self.share.rows().len() * r];
-        rows.par_chunks_mut(ROWS * r).zip(&self.blocks).for_each(|(rows, block)| {
-            for (a, y) in rows.chunks_exact_mut(r).enumerate() {
-                let (columns, values) = block.row_or_nothing(a);
+        let rows = match ShortRows::<E>::new(&v) {
+            Some(short) => self.row_by_row(
+                r,
+                #[inline(always)]
+                |columns, values, y| {
+                    let mut sum = [0.0; FEW_COLUMNS];
+                    for (j, t) in columns.iter().zip(values) {
+                        short.add_to(*j as usize, t.wide(), &mut sum);
+                    }
+                    y.copy_from_slice(&sum[..r]);
+                },
+            ),
+            None => self.row_by_row(r, |columns, values, y| {
                 for (j, t) in columns.iter().zip(values) {
                     let t = t.wide();
                     v.row(*j as usize).for_each(|(c, v)| y[c] += t * v);
                 }
-            }
-        });
+            }),
+        };
         to_columns(&self.all_rows("T V", rows, r), n, r, out);
     }
 

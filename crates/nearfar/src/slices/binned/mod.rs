@@ -29,7 +29,7 @@ use crate::crew::{BLOCK as ROWS, Share, unit};
 use crate::math::factor::Factor;
 use crate::math::kernel::{Entry, vectorized};
 use graph::SparseBlock;
-use rows::{FullRows, RowFactor};
+use rows::{FEW_COLUMNS, FullRows, RowFactor, ShortRows};
 
 /// How many ranks are kept one by one, how many partners are drawn, how many bins share the far ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -185,6 +185,45 @@ impl<E: Entry> BinnedSlices<E> {
     }
 }
 
+impl<E: Entry> BinnedSlices<E> {
+    /// c, from inner products of row i of V with the rows of others.
+    fn agreements(&self, multiply: impl Fn(usize, &[u32], &mut [f64]) + Sync) -> Vec<f64> {
+        let width = self.nothing();
+        let part = |(part, blocks): (usize, &[PairBlock<E>])| {
+            let (mut table, mut products) = (vec![0.0; width + 1], Vec::new());
+            let first = self.share.rows().start + part * unit(self.n);
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (row, block) in numbered(blocks, first) {
+                        for a in 0..block.starts.len() - 1 {
+                            let i = row + a;
+                            block.agree(
+                                a,
+                                i,
+                                #[inline(always)]
+                                |columns, products| multiply(i, columns, products),
+                                &mut products,
+                                &mut table,
+                            );
+                        }
+                    }
+                },
+            );
+            table.truncate(width);
+            table
+        };
+        let together = unit(self.n) / ROWS;
+        let parts: Vec<Vec<f64>> = self.blocks.par_chunks(together).enumerate().map(part).collect();
+        let parts = self.share.gather_blocks("agreements c", &parts.concat(), unit(self.n), width);
+        let mut sum = vec![0.0; width];
+        for part in parts.chunks_exact(width) {
+            sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
+        sum
+    }
+}
+
 impl<E: Entry> PairBlock<E> {
     /// One entry of sym(Σ weights A) from halved weights.
     #[inline(always)]
@@ -222,16 +261,14 @@ impl<E: Entry> PairBlock<E> {
         out.end_row();
     }
 
-    /// Add row a, which is row i of all, to the table of agreements: the upper triangle, for both sides.
-    ///
-    /// Inner products are made column by column of V over all entries of the row: one load each, so that many are under way while memory answers.
+    /// Add row a, which is row i of all, to the table of agreements: the upper triangle, for both sides. `multiply` makes the inner products of
+    /// row i of V with the rows of these points.
     #[inline(always)]
     fn agree(
         &self,
         a: usize,
         i: usize,
-        own: impl Iterator<Item = (usize, f64)>,
-        full: &FullRows<E>,
+        multiply: impl FnOnce(&[u32], &mut [f64]),
         products: &mut Vec<f64>,
         table: &mut [f64],
     ) {
@@ -240,9 +277,7 @@ impl<E: Entry> PairBlock<E> {
         let (columns, upper) = (&self.columns[upper..row.end], upper..row.end);
         products.clear();
         products.resize(columns.len(), 0.0);
-        for (c, v) in own {
-            products.iter_mut().zip(columns).for_each(|(g, j)| *g += v * full.get(*j as usize, c));
-        }
+        multiply(columns, products);
         let ours = self.own[upper.clone()].iter().zip(&self.own_bin[upper.clone()]);
         for (g, (a, bin)) in products.iter().zip(ours) {
             table[*bin as usize] += a.wide() * g;
@@ -294,33 +329,27 @@ impl<E: Entry> Slices for BinnedSlices<E> {
     }
 
     fn agreement(&self, factor: &Factor) -> Vec<f64> {
-        let (rows, full) = (RowFactor::new(factor), FullRows::<E>::new(factor));
-        let width = self.nothing();
-        let part = |(part, blocks): (usize, &[PairBlock<E>])| {
-            let (mut table, mut products) = (vec![0.0; width + 1], Vec::new());
-            let first = self.share.rows().start + part * unit(self.n);
-            vectorized(
+        let rows = RowFactor::new(factor);
+        if let Some(short) = ShortRows::<E>::new(&rows) {
+            return self.agreements(
                 #[inline(always)]
-                || {
-                    for (row, block) in numbered(blocks, first) {
-                        for a in 0..block.starts.len() - 1 {
-                            let i = row + a;
-                            block.agree(a, i, rows.row(i), &full, &mut products, &mut table);
-                        }
-                    }
+                |i, columns, products| {
+                    let mut own = [0.0; FEW_COLUMNS];
+                    rows.scatter(i, &mut own);
+                    products.iter_mut().zip(columns).for_each(|(g, j)| *g = short.dot(*j as usize, &own));
                 },
             );
-            table.truncate(width);
-            table
-        };
-        let together = unit(self.n) / ROWS;
-        let parts: Vec<Vec<f64>> = self.blocks.par_chunks(together).enumerate().map(part).collect();
-        let parts = self.share.gather_blocks("agreements c", &parts.concat(), unit(self.n), width);
-        let mut sum = vec![0.0; width];
-        for part in parts.chunks_exact(width) {
-            sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
-        sum
+        let full = FullRows::<E>::new(factor);
+        // Column by column of V over all entries of the row: one load each, so that many are under way while memory answers.
+        self.agreements(
+            #[inline(always)]
+            |i, columns, products| {
+                for (c, v) in rows.row(i) {
+                    products.iter_mut().zip(columns).for_each(|(g, j)| *g += v * full.get(*j as usize, c));
+                }
+            },
+        )
     }
 
     fn augment(&self, near: &[f64], far: &[f64], factor: &Factor, share: f64, z: &mut Self::Graph) {

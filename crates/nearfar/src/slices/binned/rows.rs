@@ -1,4 +1,4 @@
-//! V row by row: its nonzeros, or all of it.
+//! V row by row: its nonzeros, all of it, or the first few nonzeros in one place.
 
 use rayon::prelude::*;
 
@@ -82,6 +82,82 @@ impl RowFactor {
             sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
         sum
+    }
+}
+
+/// Columns that a byte can number.
+pub(super) const FEW_COLUMNS: usize = 256;
+/// Nonzeros of a short row.
+const SHORT: usize = 6;
+/// One row in so many may be longer; where more are, all of V is the better form.
+const LONG_SHARE: usize = 4;
+
+/// A row of at most six nonzeros: half a line of cache in single precision.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct ShortRow<E> {
+    /// 0 behind the last one.
+    values: [E; SHORT],
+    columns: [u8; SHORT],
+    /// There are more nonzeros: they stand in [`RowFactor`] alone.
+    long: bool,
+}
+
+/// V by rows in storage precision, where most rows have six nonzeros at most, as they soon do: whoever asks for the rows of many
+/// points in no order waits once for each, and the whole is small enough for a large cache.
+pub(super) struct ShortRows<'a, E> {
+    rows: Vec<ShortRow<E>>,
+    all: &'a RowFactor,
+}
+
+impl<'a, E: Entry> ShortRows<'a, E> {
+    /// `None` where too many rows are longer, or there are more columns than a byte can number.
+    pub(super) fn new(all: &'a RowFactor) -> Option<Self> {
+        let n = all.starts.len() - 1;
+        let longer = |ends: &[usize]| usize::from(ends[1] - ends[0] > SHORT);
+        let long: usize = all.starts.windows(2).map(longer).sum();
+        if all.r > FEW_COLUMNS || long > n / LONG_SHARE {
+            return None;
+        }
+        let mut rows = vec![ShortRow::default(); n];
+        rows.par_chunks_mut(ROWS).enumerate().for_each(|(block, rows)| {
+            for (a, row) in rows.iter_mut().enumerate() {
+                let i = block * ROWS + a;
+                row.long = all.starts[i + 1] - all.starts[i] > SHORT;
+                for (at, (c, v)) in all.row(i).take(SHORT).enumerate() {
+                    (row.columns[at], row.values[at]) = (c as u8, E::narrow(v));
+                }
+            }
+        });
+        Some(Self { rows, all })
+    }
+
+    /// Row j times a full row.
+    #[inline(always)]
+    pub(super) fn dot(&self, j: usize, own: &[f64; FEW_COLUMNS]) -> f64 {
+        let ShortRow { values, columns, long } = &self.rows[j];
+        if *long {
+            return self.all.row(j).map(|(c, v)| E::narrow(v).wide() * own[c]).sum();
+        }
+        // All terms always: which rows have fewer cannot be foreseen.
+        let mut sum = 0.0;
+        for (c, v) in columns.iter().zip(values) {
+            sum += v.wide() * own[*c as usize];
+        }
+        sum
+    }
+
+    /// `out` ← `out` + t · row j.
+    #[inline(always)]
+    pub(super) fn add_to(&self, j: usize, t: f64, out: &mut [f64; FEW_COLUMNS]) {
+        let ShortRow { values, columns, long } = &self.rows[j];
+        if *long {
+            self.all.row(j).for_each(|(c, v)| out[c] += t * E::narrow(v).wide());
+            return;
+        }
+        for (c, v) in columns.iter().zip(values) {
+            out[*c as usize] += t * v.wide();
+        }
     }
 }
 
