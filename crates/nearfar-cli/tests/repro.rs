@@ -132,6 +132,18 @@ fn labels_made_elsewhere_stand_in_the_same_table() {
     std::fs::write(folder.join("mine.toml"), study).unwrap();
     let shown = succeed(&folder, &["repro", "mine.toml", "--data", ".", "-o", "out", "-q"]);
     assert!(shown.contains("mine") && shown.contains("k-means"), "{shown}");
+    // The finished table, written again from its JSON.
+    let again = succeed(&folder, &["repro", "out/mine.json", "-o", "again", "-q"]);
+    assert_eq!(again, shown);
+    for ending in ["md", "csv", "tex", "json", "html"] {
+        let of =
+            |out: &str| std::fs::read_to_string(folder.join(out).join(format!("mine.{ending}"))).unwrap();
+        assert_eq!(of("again"), of("out"), "{ending}");
+    }
+    std::fs::write(folder.join("other.json"), "{\"format\": 3}").unwrap();
+    let refused = fail(&folder, &["repro", "other.json", "-o", "again"], 2);
+    assert!(refused.contains("other.json") && refused.contains("no study's JSON"), "{refused}");
+    assert!(fail(&folder, &["repro", "nowhere.json"], 2).contains("cannot be read"));
     std::fs::write(folder.join("moons-1.txt"), "0\n1\n").unwrap();
     let error = fail(&folder, &["repro", "mine.toml", "--data", ".", "-o", "out", "-q"], 2);
     assert!(error.contains("moons-1.txt has 2 labels; moons has 40 samples"), "{error}");

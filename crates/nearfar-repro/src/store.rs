@@ -80,7 +80,7 @@ pub struct Record {
 }
 
 /// Who made the runs.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Origin {
     /// Version of the program.
     pub version: String,

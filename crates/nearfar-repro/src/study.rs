@@ -112,7 +112,7 @@ impl Axis {
 }
 
 /// How a row's setting was chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
     /// There is nothing to choose.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::published;
 use crate::runner::Found;
@@ -38,7 +38,7 @@ impl Metric {
 }
 
 /// One value of the table.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Cell {
     /// Mean over starts.
     pub mean: f64,
@@ -62,7 +62,7 @@ pub struct Cell {
 }
 
 /// One line of the table: a row with one choice of setting.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct TableLine {
     /// The row's name.
     pub name: String,
@@ -77,16 +77,16 @@ pub struct TableLine {
 }
 
 /// A half of the table: lines that may be compared with each other.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Half {
     /// What they have in common.
-    pub title: &'static str,
+    pub title: String,
     /// The lines.
     pub lines: Vec<TableLine>,
 }
 
 /// A dataset as the table shows it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Column {
     /// Its name.
     pub title: String,
@@ -99,7 +99,7 @@ pub struct Column {
 }
 
 /// The finished table.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ResultTable {
     /// The study's name.
     pub name: String,
@@ -125,8 +125,8 @@ fn value(run: &crate::store::Run, metric: Metric) -> f64 {
 impl ResultTable {
     /// Of a study's runs.
     pub fn new(study: &Study, found: &[Found]) -> Self {
-        let half = |title, wanted: &dyn Fn(Choice) -> bool| {
-            let mut half = Half { title, lines: lines(study, found, wanted) };
+        let half = |title: &str, wanted: &dyn Fn(Choice) -> bool| {
+            let mut half = Half { title: title.into(), lines: lines(study, found, wanted) };
             half.rank(study, found);
             half
         };

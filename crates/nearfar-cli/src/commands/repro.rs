@@ -1,7 +1,7 @@
 //! `nearfar repro`: the paper's tables and figures, or a study of one's own.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,9 @@ pub(crate) fn run(args: &ReproArgs) -> Outcome {
         return print(&args.study);
     }
     check_folder(&args.out_dir)?;
+    if Path::new(&args.study).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+        return write_again(args);
+    }
     if let Some(threads) = args.threads
         && !(1..=1024).contains(&threads)
     {
@@ -134,19 +137,7 @@ fn table(study: &Study, manifest: &Manifest, store: &Store, threads: usize, args
     if let Some(step) = args.thin.filter(|step| *step > 1) {
         table.protocol += &format!(" Grids are thinned: every {step}th value of each axis.");
     }
-    let provenance = provenance(&study.name, args, &found);
-    let file = |ending: &str| args.out_dir.join(format!("{}.{ending}", study.name));
-    let markdown = report::markdown(&table, &provenance);
-    let forms = [
-        ("md", markdown),
-        ("csv", report::csv(&table)),
-        ("tex", report::latex(&table, &provenance)),
-        ("json", report::json(&table, &provenance)? + "\n"),
-        ("html", report::html(&table, &provenance, &[])),
-    ];
-    for (ending, text) in forms {
-        write_file(&file(ending), |out| out.write_all(text.as_bytes()))?;
-    }
+    let markdown = write_forms(&table, &provenance(&study.name, args, &found), &args.out_dir)?;
     interrupt::enter(interrupt::Phase::Running);
     if !args.quiet {
         say(format_args!(
@@ -155,8 +146,41 @@ fn table(study: &Study, manifest: &Manifest, store: &Store, threads: usize, args
             found.len(),
             store.count()?,
             clock.elapsed().as_secs_f64(),
-            file("md").display()
+            markdown.display()
         ));
+    }
+    write_stdout(|out| short_table(&table, out))
+}
+
+/// The table in every form; answers where the Markdown lies.
+fn write_forms(table: &ResultTable, provenance: &Provenance, folder: &Path) -> Outcome<PathBuf> {
+    let file = |ending: &str| folder.join(format!("{}.{ending}", table.name));
+    let forms = [
+        ("md", report::markdown(table, provenance)),
+        ("csv", report::csv(table)),
+        ("tex", report::latex(table, provenance)),
+        ("json", report::json(table, provenance)? + "\n"),
+        ("html", report::html(table, provenance, &[])),
+    ];
+    for (ending, text) in forms {
+        write_file(&file(ending), |out| out.write_all(text.as_bytes()))?;
+    }
+    Ok(file("md"))
+}
+
+/// A finished table, from its JSON, in every form; nothing is run.
+fn write_again(args: &ReproArgs) -> Outcome {
+    let name = &args.study;
+    let text = std::fs::read_to_string(name)
+        .map_err(|error| Failure::wrong(format!("{name} cannot be read: {error}")))?;
+    let (table, provenance) =
+        report::from_json(&text).map_err(|error| Failure::wrong(format!("{name}: {error}")))?;
+    if table.name.is_empty() || Path::new(&table.name).file_name() != Some(table.name.as_ref()) {
+        return Err(Failure::wrong(format!("{name}: {:?} is no name for a file", table.name)));
+    }
+    let markdown = write_forms(&table, &provenance, &args.out_dir)?;
+    if !args.quiet {
+        say(format_args!("wrote {} (and .csv, .tex, .json, .html); nothing was run", markdown.display()));
     }
     write_stdout(|out| short_table(&table, out))
 }

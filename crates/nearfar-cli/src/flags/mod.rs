@@ -207,7 +207,8 @@ Every finished run is stored at once in runs.sqlite; the same command goes on wh
 #[derive(Args, Debug)]
 #[command(after_help = REPRO_EXAMPLES)]
 pub(crate) struct ReproArgs {
-    /// table-clustering, table-ablation, table-orthogonality, table-aosymnmf, figures, all, or a study's file
+    /// table-clustering, table-ablation, table-orthogonality, table-aosymnmf, figures, all, a study's file, or the
+    /// JSON of a finished table, which is written again in every form
     #[arg(value_name = "STUDY")]
     pub(crate) study: String,
     /// Folder of the datasets

@@ -11,14 +11,14 @@ pub use html::html;
 pub use latex::latex;
 pub use markdown::markdown;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::store::Origin;
 use crate::table::{Cell, ResultTable};
 
 /// What every form carries about the runs behind it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Provenance {
     /// Program and machine.
     #[serde(flatten)]
@@ -27,6 +27,33 @@ pub struct Provenance {
     pub command: String,
     /// Seconds of all runs together, on one thread each.
     pub run_seconds: f64,
+}
+
+/// What JSON files of tables are.
+const FORMAT: (&str, u32) = ("nearfar-study", 1);
+
+/// A table that was written as JSON.
+///
+/// # Errors
+/// When the text is something else, or of another version.
+pub fn from_json(text: &str) -> Result<(ResultTable, Provenance)> {
+    #[derive(Deserialize)]
+    struct Whole {
+        format: String,
+        version: u32,
+        provenance: Provenance,
+        #[serde(flatten)]
+        table: ResultTable,
+    }
+    let whole: Whole =
+        serde_json::from_str(text).map_err(|error| Error::Host(format!("no study's JSON: {error}")))?;
+    if (whole.format.as_str(), whole.version) != FORMAT {
+        let (Whole { format, version, .. }, (ours, known)) = (whole, FORMAT);
+        return Err(Error::Host(format!(
+            "no study's JSON: format {format:?}, version {version}; this program reads {ours:?}, version {known}"
+        )));
+    }
+    Ok((whole.table, whole.provenance))
 }
 
 /// The table as JSON, with all that is known about it.
@@ -42,7 +69,8 @@ pub fn json(table: &ResultTable, provenance: &Provenance) -> Result<String> {
         #[serde(flatten)]
         table: &'a ResultTable,
     }
-    let whole = Whole { format: "nearfar-study", version: 1, provenance, table };
+    let (format, version) = FORMAT;
+    let whole = Whole { format, version, provenance, table };
     serde_json::to_string_pretty(&whole).map_err(|error| Error::Host(error.to_string()))
 }
 
@@ -119,7 +147,7 @@ pub(crate) mod tests {
                 same_samples: true,
             }],
             halves: vec![Half {
-                title: "With labels",
+                title: "With labels".into(),
                 lines: vec![
                     line("ours", Choice::Labels, 0.62, Some(1)),
                     line("other", Choice::Only, 0.5, Some(2)),
@@ -149,5 +177,21 @@ pub(crate) mod tests {
         assert!(html.contains("x_1 &lt;b&gt;,&quot;|") && html.contains("<b>.620</b>"), "{html}");
         let json: serde_json::Value = serde_json::from_str(&json(&table, &provenance).unwrap()).unwrap();
         assert_eq!(json["halves"][0]["lines"][0]["cells"][0][0]["mean"], 0.62);
+    }
+
+    #[test]
+    fn a_table_comes_back_from_its_json() {
+        let (table, provenance) = small();
+        let text = json(&table, &provenance).unwrap();
+        let (table, provenance) = from_json(&text).unwrap();
+        assert_eq!(json(&table, &provenance).unwrap(), text);
+        for (wrong, word) in [
+            ("{}", "missing"),
+            (text.replace("nearfar-study", "other").as_str(), "\"other\""),
+            (text.replace("\"version\": 1", "\"version\": 9").as_str(), "version 9"),
+        ] {
+            let error = from_json(wrong).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
     }
 }
