@@ -312,7 +312,7 @@ fn colour_only_where_wanted() {
 
 /// Four groups in many features: large in bytes, quick to search.
 fn write_wide(path: &std::path::Path, double: bool) {
-    let (n, m) = (2200, 9000);
+    let (n, m) = (1300, 7000);
     let value = |at: usize| ((at / m % 4 * m + at % m) as f64).sin() + 0.01 * ((at * 31) as f64).cos();
     let mut file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
     if double {
@@ -330,19 +330,19 @@ fn data_larger_than_half_of_the_memory_is_mapped_or_narrowed() {
     write_wide(&here.join("single.npy"), false);
     write_wide(&here.join("double.npy"), true);
     let run = |file: &str, extra: &[&str]| {
-        let flags = ["cluster", file, "-k", "4", "--starts", "1", "--mode", "binned"];
+        let flags = ["cluster", file, "-k", "4", "--starts", "1", "--mode", "binned", "--threads", "1"];
         let flags = [&flags[..], &["--near", "16", "--far", "16", "--bins", "8"], extra].concat();
         nearfar(&here, &flags)
     };
     let plain = run("single.npy", &[]);
-    let mapped = run("single.npy", &["--memory", "150M"]);
-    let narrowed = run("double.npy", &["--memory", "250M"]);
-    let in_file = run("double.npy", &["--memory", "140M"]);
+    let mapped = run("single.npy", &["--memory", "68M"]);
+    let narrowed = run("double.npy", &["--memory", "120M"]);
+    let in_file = run("double.npy", &["--memory", "68M"]);
     for (output, said) in [
-        (&plain, "npy, 2200 x 9000 float32)"),
-        (&mapped, "npy, 2200 x 9000 float32, mapped)"),
-        (&narrowed, "npy, 2200 x 9000 float64 held as float32)"),
-        (&in_file, "npy, 2200 x 9000 float64 held as float32, in a temporary file)"),
+        (&plain, "npy, 1300 x 7000 float32)"),
+        (&mapped, "npy, 1300 x 7000 float32, mapped)"),
+        (&narrowed, "npy, 1300 x 7000 float64 held as float32)"),
+        (&in_file, "npy, 1300 x 7000 float64 held as float32, in a temporary file)"),
     ] {
         let summary = stderr(output).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(output.status.success() && summary.contains(said), "{said}: {summary}");
@@ -350,12 +350,10 @@ fn data_larger_than_half_of_the_memory_is_mapped_or_narrowed() {
     }
     assert!(stderr(&narrowed).contains("narrowed to single precision"), "{}", stderr(&narrowed));
     // Doubles that must stay doubles do not fit, and the message says so before any work.
-    let refused = run("double.npy", &["--memory", "250M", "--precision", "double"]);
+    let refused = run("double.npy", &["--memory", "120M", "--precision", "double"]);
     assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
-    let plan = succeed(
-        &here,
-        &["cluster", "single.npy", "-k", "4", "--mode", "binned", "--memory", "150M", "--dry-run", "--json"],
-    );
+    let flags = ["cluster", "single.npy", "-k", "4", "--mode", "binned", "--threads", "1"];
+    let plan = succeed(&here, &[&flags[..], &["--memory", "68M", "--dry-run", "--json"]].concat());
     let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
     let part = |name: &str| {
         let parts = plan["parts"].as_array().unwrap();
@@ -369,9 +367,8 @@ fn data_larger_than_half_of_the_memory_is_mapped_or_narrowed() {
 fn a_mapped_file_that_is_cut_short_during_the_run_is_an_error_and_no_crash() {
     let here = folder("cut_short");
     write_wide(&here.join("single.npy"), false);
-    let flags =
-        ["cluster", "single.npy", "-k", "4", "--starts", "40", "--mode", "binned", "--memory", "150M"];
-    let flags = [&flags[..], &["-o", "labels.txt", "--progress", "json"]].concat();
+    let flags = ["cluster", "single.npy", "-k", "4", "--starts", "40", "--mode", "binned", "--threads", "1"];
+    let flags = [&flags[..], &["--memory", "68M", "-o", "labels.txt", "--progress", "json"]].concat();
     let mut run = command(&here, &flags).spawn().unwrap();
     // The first word of the run: the file has been read and is being searched.
     let mut first = [0; 1];
