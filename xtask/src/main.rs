@@ -4,6 +4,7 @@ mod binned;
 mod clock;
 mod data;
 mod growth;
+mod index;
 mod iterations;
 mod limit;
 mod mt19937;
@@ -72,6 +73,24 @@ enum Task {
         /// Clusters.
         #[arg(short = 'k', long, default_value_t = 10)]
         clusters: usize,
+    },
+    /// The approximate search beside exact search and an HNSW index (cargo feature `hnsw`), at equal recall.
+    BenchIndex {
+        /// Points; exact search must still do them, which ends at 198,000 of 64 features.
+        #[arg(long, default_value_t = 50_000)]
+        points: usize,
+        /// Features.
+        #[arg(long, default_value_t = 64)]
+        features: usize,
+        /// Gaussians of the mixture.
+        #[arg(long, default_value_t = 50)]
+        clusters: usize,
+        /// How far apart they are.
+        #[arg(long, default_value_t = 3.0)]
+        spread: f64,
+        /// Neighbours of every point.
+        #[arg(long, default_value_t = 64)]
+        neighbors: usize,
     },
     /// Time per stage at n = 1k, 2k, … and the fitted exponent.
     BenchGrowth {
@@ -230,6 +249,9 @@ fn main() -> Result<()> {
         }
         Task::Table { names, data, starts } => table::run(&data, starts, &names),
         Task::BenchFamily { points, features, clusters } => iterations::bench(points, features, clusters),
+        Task::BenchIndex { points, features, clusters, spread, neighbors } => {
+            index::bench(&index::Asked { points, features, clusters, spread, neighbors })
+        }
         Task::BenchGrowth { largest, threads } => growth::growth(largest, threads),
         Task::BenchReaders { python, folder, repeats } => readers::bench(&python, &folder, repeats.max(1)),
         Task::BenchLarge { points, double, threads } => {

@@ -309,3 +309,75 @@ fn colour_only_where_wanted() {
         assert!(!stdout(&output).contains('\x1b') && !stderr(&output).contains('\x1b'), "{args:?}");
     }
 }
+
+/// Four groups in many features: large in bytes, quick to search.
+fn write_wide(path: &std::path::Path, double: bool) {
+    let (n, m) = (1300, 7000);
+    let value = |at: usize| ((at / m % 4 * m + at % m) as f64).sin() + 0.01 * ((at * 31) as f64).cos();
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
+    if double {
+        let values: Vec<f64> = (0..n * m).map(value).collect();
+        nearfar::load::write_npy(&mut file, &[n, m], &values).unwrap();
+    } else {
+        let values: Vec<f32> = (0..n * m).map(|at| value(at) as f32).collect();
+        nearfar::load::write_npy(&mut file, &[n, m], &values).unwrap();
+    }
+}
+
+#[test]
+fn data_larger_than_half_of_the_memory_is_mapped_or_narrowed() {
+    let here = folder("larger_than_half");
+    write_wide(&here.join("single.npy"), false);
+    write_wide(&here.join("double.npy"), true);
+    let run = |file: &str, extra: &[&str]| {
+        let flags = ["cluster", file, "-k", "4", "--starts", "1", "--mode", "binned", "--threads", "1"];
+        let flags = [&flags[..], &["--near", "16", "--far", "16", "--bins", "8"], extra].concat();
+        nearfar(&here, &flags)
+    };
+    let plain = run("single.npy", &[]);
+    let mapped = run("single.npy", &["--memory", "68M"]);
+    let narrowed = run("double.npy", &["--memory", "120M"]);
+    let in_file = run("double.npy", &["--memory", "68M"]);
+    for (output, said) in [
+        (&plain, "npy, 1300 x 7000 float32)"),
+        (&mapped, "npy, 1300 x 7000 float32, mapped)"),
+        (&narrowed, "npy, 1300 x 7000 float64 held as float32)"),
+        (&in_file, "npy, 1300 x 7000 float64 held as float32, in a temporary file)"),
+    ] {
+        let summary = stderr(output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.status.success() && summary.contains(said), "{said}: {summary}");
+        assert_eq!(stdout(output), stdout(&plain), "{said}: other labels");
+    }
+    assert!(stderr(&narrowed).contains("narrowed to single precision"), "{}", stderr(&narrowed));
+    // Doubles that must stay doubles do not fit, and the message says so before any work.
+    let refused = run("double.npy", &["--memory", "120M", "--precision", "double"]);
+    assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
+    let flags = ["cluster", "single.npy", "-k", "4", "--mode", "binned", "--threads", "1"];
+    let plan = succeed(&here, &[&flags[..], &["--memory", "68M", "--dry-run", "--json"]].concat());
+    let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    let part = |name: &str| {
+        let parts = plan["parts"].as_array().unwrap();
+        parts.iter().find(|part| part[0] == name).unwrap()[1].as_u64()
+    };
+    assert_eq!((part("data"), part("points")), (Some(0), Some(0)));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_mapped_file_that_is_cut_short_during_the_run_is_an_error_and_no_crash() {
+    let here = folder("cut_short");
+    write_wide(&here.join("single.npy"), false);
+    let flags = ["cluster", "single.npy", "-k", "4", "--starts", "40", "--mode", "binned", "--threads", "1"];
+    let flags = [&flags[..], &["--memory", "68M", "-o", "labels.txt", "--progress", "json"]].concat();
+    let mut run = command(&here, &flags).spawn().unwrap();
+    // The first word of the run: the file has been read and is being searched.
+    let mut first = [0; 1];
+    std::io::Read::read_exact(run.stderr.as_mut().unwrap(), &mut first).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(here.join("single.npy")).unwrap();
+    file.set_len(100_000).unwrap();
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = stderr(&output);
+    assert!(said.contains("was cut short") || said.contains("changed during the run"), "{said}");
+    assert!(!here.join("labels.txt").exists());
+}

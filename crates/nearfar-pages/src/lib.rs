@@ -1,4 +1,4 @@
-//! The system's allocator, with large blocks on huge pages.
+//! The system's allocator, with large blocks on huge pages; and files as memory.
 //!
 //! A matrix of 256 MB is 62,500 pages of 4 KiB, and the first touch of each is a trap into the kernel; products over
 //! it miss the address cache once a page. Linux gives 2 MiB pages to who asks for them, and NumPy asks. So do our
@@ -10,10 +10,18 @@
 //! # fn main() { assert_eq!(vec![1_u8; 5 << 20].iter().map(|&x| x as usize).sum::<usize>(), 5 << 20); }
 //! ```
 //!
-//! This is the only crate of the project that holds unsafe code: an allocator cannot be written without. It adds
-//! nothing to what the system's allocator does but one piece of advice, which the kernel may ignore.
+//! It adds nothing to what the system's allocator does but one piece of advice, which the kernel may ignore.
+//!
+//! Data larger than the memory is looked at in its file: [`MappedFile`] has the bytes of a file that the caller promises to leave alone, [`ScratchFile`] those
+//! of a file of its own.
+//!
+//! This is the only crate of the project that holds unsafe code: neither an allocator nor a mapped file can be had without.
+
+mod mapped;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+
+pub use mapped::{MappedFile, ScratchFile, say_when_pages_are_lost};
 
 /// Blocks from this size on are worth the advice; NumPy's own threshold.
 const LARGE: usize = 4 << 20;

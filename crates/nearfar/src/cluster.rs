@@ -13,7 +13,7 @@ use crate::model::{Model, Source, merged};
 use crate::neighbors::{Input, Warning, needs_all};
 use crate::observe::{Observer, Silent, Stage, go_on};
 use crate::params::{Mode, Params};
-use crate::prepared::{BinnedReport, Prepared, in_pool, plan, timed, with_slices};
+use crate::prepared::{BinnedReport, Prepared, in_pool, plan_held, timed, with_slices};
 use crate::sketch::Sketch;
 use crate::slices::{Graph, Slices};
 use crate::spectral::eigen::Operator;
@@ -61,8 +61,10 @@ pub fn fit_saved(
     if input.share().is_some() {
         return Err(needs_all("a checkpoint").into());
     }
-    checkpoint.begin(input, params, &plan(input.n_samples(), input.n_features(), params)?)?;
-    Prepared::kept(input, params, Some(checkpoint), observer)?.fit_kept(params, Some(checkpoint), observer)
+    let plan = plan_held(input.n_samples(), input.n_features(), params, None, Some(input.held()))?;
+    checkpoint.begin(input, params, &plan)?;
+    let saved = Some(checkpoint);
+    Prepared::made(input, params, false, saved, observer)?.fit_from(Some(input), params, saved, observer)
 }
 
 /// The same, watched.
@@ -75,7 +77,8 @@ pub fn fit_observed(input: &Input<'_>, params: &Params, observer: &dyn Observer)
     let in_step = input.share().map(|share| InStep { inner: observer, team: share.team() });
     let observer = in_step.as_ref().map_or(observer, |in_step| in_step as &dyn Observer);
     if params.method == MethodParams::Lsdg {
-        Prepared::new(input, params, observer)?.fit(params, observer)
+        let prepared = Prepared::made(input, params, false, None, observer)?;
+        prepared.fit_from(Some(input), params, None, observer)
     } else {
         family::Prepared::new(input, params, observer)?.fit(params, observer)
     }
@@ -94,11 +97,13 @@ impl Prepared {
     /// # Errors
     /// As [`fit_observed`].
     pub fn fit(&self, params: &Params, observer: &dyn Observer) -> Result<Model> {
-        self.fit_kept(params, None, observer)
+        self.fit_from(None, params, None, observer)
     }
 
-    fn fit_kept(
+    /// The same; `input` is what this was made of, where it does not keep it.
+    fn fit_from(
         &self,
+        input: Option<&Input<'_>>,
         params: &Params,
         checkpoint: Option<&Checkpoint>,
         observer: &dyn Observer,
@@ -116,7 +121,7 @@ impl Prepared {
         in_pool(params, || {
             let mut model = with_slices!(&*self.pairs, slices => {
                 let known = Known { saved: self.round(checkpoint), ..Known::default() };
-                self.learn_slices(slices, params, side_by_side, known, observer)
+                self.learn_slices(input, slices, params, side_by_side, known, observer)
             })?;
             // Weights at the end of the near ranks ask for more of them: the members go on where they stand.
             let mut wider: Option<Self> = None;
@@ -131,10 +136,10 @@ impl Prepared {
                 }
                 let carried = with_slices!(&*now.pairs, slices => model.carried(slices));
                 let seconds = learning_seconds(&model);
-                let Some(grown) = now.clone().grown(checkpoint, observer)? else { break };
+                let Some(grown) = now.grown(input, checkpoint, observer)? else { break };
                 model = with_slices!(&*grown.pairs, slices => {
                     let known = Known { carried, saved: grown.round(checkpoint), ..Known::default() };
-                    grown.learn_slices(slices, params, side_by_side, known, observer)
+                    grown.learn_slices(input, slices, params, side_by_side, known, observer)
                 })?;
                 model.timings.iter_mut().filter(|(s, _)| *s == Stage::Learn).for_each(|(_, s)| *s += seconds);
                 wider = Some(grown);
@@ -154,6 +159,7 @@ impl Prepared {
     /// Members of these slices; known ones that were carried here go on from where they stood.
     fn learn_slices<S: Slices>(
         &self,
+        input: Option<&Input<'_>>,
         slices: &S,
         params: &Params,
         side_by_side: usize,
@@ -171,10 +177,13 @@ impl Prepared {
         }
         let (members, seconds) = timed(Stage::Learn, observer, || {
             known.starts = self.known.as_deref();
-            if let (Some(origin), Some(size)) = (&self.origin, params.sketch(n))
+            if let (Some(report), Some(size)) = (self.binned_report(), params.sketch(n))
                 && known.carried.is_empty()
             {
-                known.sketch = Some(Sketch::learn(origin, size, params, self.precision, observer)?);
+                let (shape, precision) = (report.shape, self.precision);
+                known.sketch = self.with_points(input, |points| {
+                    Sketch::learn(points, shape, size, params, precision, observer)
+                })?;
             }
             learn(slices, &mut model, side_by_side, known, observer)
         });

@@ -21,7 +21,7 @@ use crate::neighbors::{Input, SearchReport, Warning};
 use crate::observe::{Event, Observer, Stage, go_on};
 use crate::params::Params;
 use crate::plan::Precision;
-use crate::prepared::{in_pool, plan_shared, timed};
+use crate::prepared::{in_pool, plan_held, timed};
 use crate::spectral::eigen::Operator;
 
 /// Streams that start the further random numbers of a member, past those of its V.
@@ -51,7 +51,8 @@ impl Prepared {
         if n_samples == 0 {
             return Err(DataError::Empty { n_samples, n_features }.into());
         }
-        plan_shared(n_samples, n_features, params, input.share().map(|share| share.team().size()))?;
+        let ranks = input.share().map(|share| share.team().size());
+        plan_held(n_samples, n_features, params, ranks, Some(input.held()))?;
         let needs = params.method.kind().needs();
         if input.share().is_some() && params.method.kind() == MethodKind::S3Nmf {
             // Its factorisations run side by side, which processes in step cannot do.

@@ -25,6 +25,46 @@ pub enum Precision {
     Single,
 }
 
+/// How samples are held while a run works on them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Held {
+    /// In double precision, or to be scaled: the search makes rows of its own.
+    #[default]
+    Double,
+    /// In single precision, row by row: used where they are.
+    Single,
+    /// The same in a mapped file: in memory only while there is room.
+    Mapped,
+}
+
+impl Held {
+    /// How a reader that may use `limit` bytes holds n × m values: whatever is larger than half of that is narrowed, and what is still larger is mapped.
+    #[must_use]
+    pub fn within(limit: u64, n_samples: usize, n_features: usize) -> Self {
+        let values = (n_samples as u64).saturating_mul(n_features as u64);
+        match limit / 2 {
+            half if values.saturating_mul(8) <= half => Self::Double,
+            half if values.saturating_mul(4) <= half => Self::Single,
+            _ => Self::Mapped,
+        }
+    }
+
+    /// Bytes of one value as it was read, and of its copy for the search.
+    fn bytes(self) -> [u64; 2] {
+        match self {
+            Self::Double => [8, 8],
+            Self::Single => [4, 0],
+            Self::Mapped => [0, 0],
+        }
+    }
+
+    /// Bytes of these values in memory.
+    pub(crate) fn data(self, rows: u64, n_features: u64) -> u64 {
+        rows.saturating_mul(n_features).saturating_mul(self.bytes()[0])
+    }
+}
+
 /// The size of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
@@ -46,7 +86,7 @@ pub struct Job {
 
 impl Job {
     /// Rows of the largest share.
-    fn own_rows(&self) -> u64 {
+    pub(crate) fn own_rows(&self) -> u64 {
         let (n, ranks) = (self.n_samples, self.ranks.unwrap_or(1).max(1));
         let unit = crate::crew::unit(n);
         (n.div_ceil(unit).div_ceil(ranks) * unit).min(n) as u64
@@ -171,37 +211,62 @@ impl Plan {
     /// # Errors
     /// [`Error::Memory`] with what to try.
     pub fn binned(job: &Job, shape: BinnedShape, precision: Precision, limit: u64) -> Result<Self> {
+        let held = Held::within(limit, job.own_rows() as usize, job.n_features);
+        Self::binned_held(job, held, shape, precision, limit)
+    }
+
+    /// The same of samples that are held in this way.
+    pub(crate) fn binned_held(
+        job: &Job,
+        held: Held,
+        shape: BinnedShape,
+        precision: Precision,
+        limit: u64,
+    ) -> Result<Self> {
         let mut least = u64::MAX;
         // Processes in step take members one by one.
         let most = if job.ranks.is_some() { 1 } else { job.starts.min(job.threads).max(1) };
         for together in (1..=most).rev() {
-            let plan = Self::binned_with(job, shape, precision, together, limit);
+            let plan = Self::binned_with(job, held, shape, precision, together, limit);
             if plan.bytes <= limit {
                 return Ok(plan);
             }
             least = plan.bytes;
         }
-        let advice = "take fewer near ranks or partners (--near, --far) or fewer starts, cluster a sample of the rows, or allow more memory (--memory)";
-        Err(Error::Memory { needed: least, limit, advice: advice.into() })
+        let rest = "take fewer near ranks or partners (--near, --far) or fewer starts, cluster a sample of the rows, or allow more memory (--memory)";
+        // The data once as it is and once for the search.
+        let twice = held.data(job.own_rows(), job.n_features as u64).saturating_mul(2);
+        let advice = if held == Held::Double && twice > limit / 2 {
+            format!("hand over the data in single precision, which is used where it is, {rest}")
+        } else {
+            rest.to_owned()
+        };
+        Err(Error::Memory { needed: least, limit, advice })
     }
 
-    fn binned_with(job: &Job, shape: BinnedShape, asked: Precision, side_by_side: usize, limit: u64) -> Self {
+    fn binned_with(
+        job: &Job,
+        held: Held,
+        shape: BinnedShape,
+        asked: Precision,
+        side_by_side: usize,
+        limit: u64,
+    ) -> Self {
         let [n, m, r] = [job.n_samples, job.n_features, job.n_clusters].map(|x| x as u64);
         let (near, far) = (shape.near as u64, (2 * shape.far as u64).min(n - shape.near as u64));
         let (threads, together) = (job.threads.max(1) as u64, side_by_side as u64);
         let precision = if asked == Precision::Double { Precision::Double } else { Precision::Single };
         let cell = if precision == Precision::Double { 8 } else { 4 };
         let own = job.own_rows();
-        // Points as rows, once more in single precision while neighbours are searched; guests on their way round the ring.
-        let points = own.saturating_mul(m).saturating_mul(8);
+        // The samples as they were read; rows of the search's own while it and the slices need them; guests on their way round the ring.
+        let data = held.data(own, m);
+        let points = own.saturating_mul(m).saturating_mul(held.bytes()[1]);
         let lists = own * near * 12;
-        let guests =
-            if own < n { points.saturating_mul(2).saturating_add(own * (4 * m + 4 * near)) } else { 0 };
-        let search = own
-            .saturating_mul(m)
-            .saturating_mul(4)
-            .saturating_add(guests)
-            .saturating_add(2 * lists + threads * (1 << 21));
+        let guest = own.saturating_mul(m).saturating_mul(if held == Held::Double { 8 } else { 4 });
+        let guests = if own < n { guest.saturating_mul(2).saturating_add(own * 4 * near) } else { 0 };
+        // Lengths and order of the points, and a block of rows and products per thread.
+        let blocks = threads.saturating_mul((1 << 20) + 2048 * m);
+        let search = guests.saturating_add(2 * lists + own * 48).saturating_add(blocks);
         // Near pairs stand in both triangles, whoever lists whom.
         let entries = own * (2 * near + far).min(n);
         let pairs = entries * (8 + 2 * cell);
@@ -213,6 +278,7 @@ impl Plan {
         let basis = own.saturating_mul(8 * (r + 1).max(4)).saturating_add(n.saturating_mul(4 * r));
         let spectral = basis.saturating_mul(8 * if job.starts > 1 { together } else { 1 });
         let parts = vec![
+            ("data", data),
             ("points", points),
             ("search", search),
             ("pairs", pairs),
@@ -227,9 +293,10 @@ impl Plan {
         let sketch = (job.sketch as u64).saturating_mul(each);
         let fixed = 32 << 20; // program, stacks, small things
         let learning = (pairs + graphs).saturating_add(factors).saturating_add(spectral);
-        let bytes = points
-            .saturating_add(fixed)
-            .saturating_add(search.max(pairs + making).max(learning).max(pairs + sketch));
+        let preparing = points.saturating_add(search.max(pairs + making));
+        // The sample is taken from points that are made again, where they are not used as they lie.
+        let learning = learning.max(points.saturating_add(pairs + sketch));
+        let bytes = data.saturating_add(fixed).saturating_add(preparing.max(learning));
         let (nf, mf) = (n as f64, m as f64);
         let compared = (nf * nf * (mf + 64.0)).min(neighbors::search::EXACT_WORK * nf / 2e5);
         let all = nf * ((2 * near + far).min(n)) as f64;
@@ -282,12 +349,12 @@ impl Plan {
         let (threads, together) = (job.threads.max(1) as u64, side_by_side as u64);
         let cells = n.saturating_mul(m);
         let own = job.own_rows();
-        // Rows scaled, and centred in single precision; lists of neighbours; a block of distances per thread; guests of a ring.
+        // Rows scaled; lists of neighbours; a block of distances per thread; guests of a ring.
         let search = if k > 0 {
-            let each = if own < n { 32 } else { 12 };
+            let each = if own < n { 28 } else { 8 };
             own.saturating_mul(m)
                 .saturating_mul(each)
-                .saturating_add(own * k.max(7) * 24 + threads * (1 << 21))
+                .saturating_add(own * (k.max(7) * 24 + 48) + threads * ((1 << 20) + 2048 * m))
         } else {
             0
         };

@@ -18,7 +18,7 @@ use crate::neighbors::{
 };
 use crate::observe::{Event, Observer, Stage};
 use crate::params::{BinnedParams, Mode, Params};
-use crate::plan::{FamilyJob, Job, Plan, Precision, default_memory_limit};
+use crate::plan::{FamilyJob, Held, Job, Plan, Precision, default_memory_limit};
 use crate::slices::{BinnedShape, BinnedSlices, FullSlices, Slices};
 use crate::spectral;
 use crate::starts::KnownStarts;
@@ -45,6 +45,7 @@ pub struct Prepared {
     pub seconds: [f64; 2],
     pub(crate) n_features: usize,
     pub(crate) precision: Precision,
+    held: Held,
     pub(crate) known: Option<Arc<KnownStarts>>,
     pub(crate) origin: Option<Arc<Origin>>,
 }
@@ -52,7 +53,8 @@ pub struct Prepared {
 /// What a binned preparation was made of, to make a larger one.
 #[derive(Debug)]
 pub(crate) struct Origin {
-    pub(crate) points: Points,
+    /// The points, where they are kept; elsewhere they are made again of the input.
+    points: Option<Arc<Points<'static>>>,
     seed: u64,
     /// How it was made.
     pub(crate) report: BinnedReport,
@@ -100,13 +102,14 @@ impl Prepared {
     /// # Errors
     /// When the data breaks a rule, the settings are out of range, or memory does not suffice.
     pub fn new(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Self> {
-        Self::kept(input, params, None, observer)
+        Self::made(input, params, true, None, observer)
     }
 
-    /// The same; the neighbours of binned mode are kept in a checkpoint, or taken from it.
-    pub(crate) fn kept(
+    /// The same; `keep` the points for who has no input later on. The neighbours of binned mode are kept in a checkpoint, or taken from it.
+    pub(crate) fn made(
         input: &Input<'_>,
         params: &Params,
+        keep: bool,
         checkpoint: Option<&Checkpoint>,
         observer: &dyn Observer,
     ) -> Result<Self> {
@@ -116,22 +119,23 @@ impl Prepared {
         if n_samples == 0 {
             return Err(DataError::Empty { n_samples, n_features }.into());
         }
-        let plan =
-            plan_shared(n_samples, n_features, params, input.share().map(|share| share.team().size()))?;
-        let rows = match input {
-            Input::Samples(samples, metric) | Input::Part(samples, metric, _) => Some((samples, *metric)),
-            _ => None,
-        };
-        if let (Some(shape), Some((samples, metric))) = (plan.binned, rows) {
+        let ranks = input.share().map(|share| share.team().size());
+        // Points that are kept are a second copy.
+        let held = if keep { Held::Double } else { input.held() };
+        let plan = plan_held(n_samples, n_features, params, ranks, Some(held))?;
+        if let Some(shape) = plan.binned {
+            let precision = plan.precision;
+            let recipe = Recipe { shape, seed: params.seed, precision, held, grown_from: None };
             return in_pool(params, || {
                 let clock = Instant::now();
-                let points = match input.share() {
-                    Some(share) => Points::of_share(samples, metric, share)?,
-                    None => Points::rows_only(samples, metric)?,
-                };
+                let points = points_of(input)?;
                 let read = clock.elapsed().as_secs_f64();
-                let recipe = Recipe { shape, seed: params.seed, precision: plan.precision, grown_from: None };
-                let mut prepared = Self::binned(points, &recipe, checkpoint, observer)?;
+                let mut prepared = if keep {
+                    let points = Arc::new(points.into_owned());
+                    Self::binned(&points, Some(points.clone()), &recipe, checkpoint, observer)?
+                } else {
+                    Self::binned(&points, None, &recipe, checkpoint, observer)?
+                };
                 prepared.seconds[0] += read;
                 Ok(prepared)
             });
@@ -167,6 +171,7 @@ impl Prepared {
             seconds: [ranked, sliced],
             n_features: input.n_features(),
             precision: Precision::Double,
+            held: input.held(),
             known: None,
             origin: None,
         })
@@ -174,23 +179,24 @@ impl Prepared {
 
     /// Search, sample and slice.
     pub(crate) fn binned(
-        points: Points,
+        points: &Points<'_>,
+        kept: Option<Arc<Points<'static>>>,
         recipe: &Recipe,
         checkpoint: Option<&Checkpoint>,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let Recipe { shape, seed, precision, grown_from } = *recipe;
+        let Recipe { shape, seed, precision, held, grown_from } = *recipe;
         let n_features = points.shape().1;
         // σ needs its neighbour even where fewer ranks are kept.
         let wanted = (shape.near - 1).max(SIGMA_NEIGHBOR);
         let (found, searched) =
-            timed(Stage::Neighbors, observer, || neighbors_of(&points, wanted, checkpoint, observer));
+            timed(Stage::Neighbors, observer, || neighbors_of(points, wanted, checkpoint, observer));
         let Found { lists, report, sigma, warnings } = found?;
         let (pairs, sliced) = timed(Stage::Slices, observer, || -> Result<_> {
             Ok(if precision == Precision::Double {
-                Pairs::BinnedDouble(BinnedSlices::new(&points, &lists, &sigma, shape, seed, observer)?)
+                Pairs::BinnedDouble(BinnedSlices::new(points, &lists, &sigma, shape, seed, observer)?)
             } else {
-                Pairs::BinnedSingle(BinnedSlices::new(&points, &lists, &sigma, shape, seed, observer)?)
+                Pairs::BinnedSingle(BinnedSlices::new(points, &lists, &sigma, shape, seed, observer)?)
             })
         });
         let pairs = pairs?;
@@ -207,8 +213,9 @@ impl Prepared {
             seconds: [searched, sliced],
             n_features,
             precision,
+            held,
             known: None,
-            origin: Some(Arc::new(Origin { points, seed, report })),
+            origin: Some(Arc::new(Origin { points: kept, seed, report })),
         })
     }
 
@@ -229,7 +236,7 @@ impl Prepared {
     /// The plan for more work on this data.
     pub(crate) fn plan(&self, params: &Params) -> Result<Plan> {
         let ranks = self.share().map(|share| share.team().size());
-        plan_shared(self.n_samples(), self.n_features, params, ranks)
+        plan_held(self.n_samples(), self.n_features, params, ranks, Some(self.held))
     }
 
     /// Whose rows are whose, in binned mode.
@@ -241,31 +248,44 @@ impl Prepared {
         }
     }
 
-    /// The same data with twice as many near ranks; `None` where all ranks are near already, or the mode is exact.
+    /// The same data with twice as many near ranks; `None` where all ranks are near already, or the mode is exact. `input` is what the points were made
+    /// of, where they are not kept.
     pub(crate) fn grown(
-        self,
+        &self,
+        input: Option<&Input<'_>>,
         checkpoint: Option<&Checkpoint>,
         observer: &dyn Observer,
     ) -> Result<Option<Self>> {
         let n = self.n_samples();
-        let (precision, seconds) = (self.precision, self.seconds);
-        let Some(origin) = self.origin else { return Ok(None) };
-        let BinnedReport { shape, grown_from, .. } = origin.report;
+        let (precision, held, seconds) = (self.precision, self.held, self.seconds);
+        let Some(Origin { points: kept, seed, report }) = self.origin.as_deref() else { return Ok(None) };
+        let BinnedReport { shape, grown_from, .. } = *report;
         if shape.near >= n {
             return Ok(None);
         }
-        // Whoever else holds the preparation keeps its points.
-        let (seed, origin) = (origin.seed, Arc::try_unwrap(origin));
-        let points = match origin {
-            Ok(origin) => origin.points,
-            Err(shared) => shared.points.clone(),
-        };
         let shape = BinnedShape { near: (2 * shape.near).min(n), ..shape };
         let grown_from = Some(grown_from.unwrap_or(shape.near / 2));
-        let recipe = Recipe { shape, seed, precision, grown_from };
-        let mut grown = Self::binned(points, &recipe, checkpoint, observer)?;
-        grown.seconds = [seconds[0] + grown.seconds[0], seconds[1] + grown.seconds[1]];
-        Ok(Some(grown))
+        let recipe = Recipe { shape, seed: *seed, precision, held, grown_from };
+        let grown = self
+            .with_points(input, |points| Self::binned(points, kept.clone(), &recipe, checkpoint, observer))?;
+        Ok(grown.map(|mut grown| {
+            grown.seconds = [seconds[0] + grown.seconds[0], seconds[1] + grown.seconds[1]];
+            grown
+        }))
+    }
+
+    /// Work on the points: those that are kept, or else made again of what this was made of; `None` where there is neither.
+    pub(crate) fn with_points<R>(
+        &self,
+        input: Option<&Input<'_>>,
+        work: impl FnOnce(&Points<'_>) -> Result<R>,
+    ) -> Result<Option<R>> {
+        let kept = self.origin.as_ref().and_then(|origin| origin.points.as_ref());
+        match (kept, input) {
+            (Some(points), _) => work(points).map(Some),
+            (None, Some(input)) => work(&points_of(input)?).map(Some),
+            (None, None) => Ok(None),
+        }
     }
 
     /// Keep the factors that plain PHALS starts end with, for further fits with the same seed and stopping rule. The results are the same;
@@ -368,7 +388,7 @@ impl Pairs {
 
 /// The nearest `wanted` of every point, with the scales: from the checkpoint, or else found and kept there.
 fn neighbors_of(
-    points: &Points,
+    points: &Points<'_>,
     wanted: usize,
     checkpoint: Option<&Checkpoint>,
     observer: &dyn Observer,
@@ -389,11 +409,22 @@ fn neighbors_of(
     Ok(found)
 }
 
+/// The points of an input of samples.
+fn points_of<'a>(input: &Input<'a>) -> Result<Points<'a>> {
+    match input {
+        Input::Samples(samples, metric) => Points::rows_only(samples, *metric),
+        Input::Part(samples, metric, share) => Points::of_share(samples, *metric, share),
+        // The plan of pairs is never binned.
+        _ => Err(needs_samples(Mode::Binned).into()),
+    }
+}
+
 /// What a binned preparation is made by.
 pub(crate) struct Recipe {
     pub(crate) shape: BinnedShape,
     pub(crate) seed: u64,
     pub(crate) precision: Precision,
+    pub(crate) held: Held,
     pub(crate) grown_from: Option<usize>,
 }
 
@@ -403,6 +434,11 @@ pub(crate) struct Recipe {
 /// When the memory limit is too small for any way to run.
 pub fn plan(n_samples: usize, n_features: usize, params: &Params) -> Result<Plan> {
     plan_shared(n_samples, n_features, params, None)
+}
+
+/// What is said of pairs in binned mode.
+fn needs_samples(mode: Mode) -> ParamError {
+    ParamError::new("mode", mode, "exact or auto where pairs are given; binned mode needs samples")
 }
 
 /// The plan of one of `ranks` processes that share the rows; `None`: of one that has them all.
@@ -415,6 +451,20 @@ pub fn plan_shared(
     params: &Params,
     ranks: Option<usize>,
 ) -> Result<Plan> {
+    plan_held(n_samples, n_features, params, ranks, None)
+}
+
+/// The same of samples that are in memory already, held in this way; `None`: still to be read.
+///
+/// # Errors
+/// As [`plan_shared`].
+pub fn plan_held(
+    n_samples: usize,
+    n_features: usize,
+    params: &Params,
+    ranks: Option<usize>,
+    held: Option<Held>,
+) -> Result<Plan> {
     let params = &params.settled(n_samples);
     let job = Job {
         n_samples,
@@ -425,10 +475,13 @@ pub fn plan_shared(
         ranks,
         sketch: params.sketch(n_samples).unwrap_or(0),
     };
-    let limit = params.memory.unwrap_or_else(default_memory_limit);
+    // What is free does not count what has been read.
+    let read = held.map_or(0, |held| held.data(job.own_rows(), n_features as u64));
+    let limit = params.memory.unwrap_or_else(|| default_memory_limit().saturating_add(read));
+    let held = held.unwrap_or_else(|| Held::within(limit, job.own_rows() as usize, n_features));
     let needs = params.method.kind().needs();
     if needs == Needs::Slices {
-        return plan_slices(&job, params, limit);
+        return plan_slices(&job, held, params, limit);
     }
     let neighbors = if needs == Needs::Samples { 0 } else { params.graph.resolved_neighbors(n_samples) };
     let samples = needs != Needs::Graph;
@@ -439,15 +492,16 @@ pub fn plan_shared(
 }
 
 /// Exact or binned: as asked for, else exact where it fits and does not take long.
-fn plan_slices(job: &Job, params: &Params, limit: u64) -> Result<Plan> {
+fn plan_slices(job: &Job, held: Held, params: &Params, limit: u64) -> Result<Plan> {
     let pairwise = job.n_features == 0;
-    let allowed = "exact or auto where pairs are given; binned mode needs samples";
-    ParamError::unless(params.mode != Mode::Binned || !pairwise, "mode", params.mode, allowed)?;
+    if params.mode == Mode::Binned && pairwise {
+        return Err(needs_samples(params.mode).into());
+    }
     let allowed = "binned or auto where processes share the rows";
     ParamError::unless(params.mode != Mode::Exact || job.ranks.is_none(), "mode", params.mode, allowed)?;
     let binned = || {
         check_binned_count(job.n_samples)?;
-        Plan::binned(job, params.binned_shape(job.n_samples), params.precision, limit)
+        Plan::binned_held(job, held, params.binned_shape(job.n_samples), params.precision, limit)
     };
     let exact = || {
         check_count(job.n_samples)?;

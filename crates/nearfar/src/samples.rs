@@ -5,6 +5,8 @@ use std::hash::{DefaultHasher, Hasher};
 
 use crate::crew::Share;
 use crate::error::{DataError, Result};
+use crate::neighbors::Metric;
+use crate::plan::Held;
 
 /// A dense matrix of samples (rows) by features (columns), borrowed from the caller, never copied here.
 ///
@@ -25,6 +27,7 @@ pub struct Samples<'a> {
     n_features: usize,
     row_stride: usize,
     column_stride: usize,
+    in_file: bool,
 }
 
 /// The two storage types that are read in place.
@@ -87,7 +90,7 @@ impl<'a> Samples<'a> {
             let (n_rows, n_columns, len) = (n_samples, n_features, values.len());
             return Err(DataError::Shape { n_rows, n_columns, len }.into());
         }
-        Ok(Self { values, n_samples, n_features, row_stride: n_features, column_stride: 1 })
+        Ok(Self { values, n_samples, n_features, row_stride: n_features, column_stride: 1, in_file: false })
     }
 
     /// One feature after the other (Fortran order).
@@ -120,7 +123,23 @@ impl<'a> Samples<'a> {
             let (n_rows, n_columns, len) = (n_samples, n_features, values.len());
             return Err(DataError::Shape { n_rows, n_columns, len }.into());
         }
-        Ok(Self { values, n_samples, n_features, row_stride, column_stride })
+        Ok(Self { values, n_samples, n_features, row_stride, column_stride, in_file: false })
+    }
+
+    /// Say that the values lie in a mapped file: the memory they take is the system's to give back at any time, and no plan counts it.
+    #[must_use]
+    pub fn in_file(self, in_file: bool) -> Self {
+        Self { in_file, ..self }
+    }
+
+    /// How these samples are held for a search by this metric.
+    pub(crate) fn held(&self, metric: Metric) -> Held {
+        match self.single_rows() {
+            Some(_) if metric != Metric::Euclidean => Held::Double,
+            Some(_) if self.in_file => Held::Mapped,
+            Some(_) => Held::Single,
+            None => Held::Double,
+        }
     }
 
     /// Number of samples, n.
@@ -148,6 +167,17 @@ impl<'a> Samples<'a> {
         match self.values {
             Values::F32(v) => f64::from(v[at]),
             Values::F64(v) => v[at],
+        }
+    }
+
+    /// All values in single precision, one sample after the other, where they lie so.
+    pub(crate) fn single_rows(&self) -> Option<&'a [f32]> {
+        let (n, m) = (self.n_samples, self.n_features);
+        match self.values {
+            Values::F32(values) if self.column_stride == 1 && (self.row_stride == m || n < 2) => {
+                values.get(..n * m)
+            }
+            _ => None,
         }
     }
 

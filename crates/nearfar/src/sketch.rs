@@ -15,9 +15,11 @@ use crate::learn::Learned;
 use crate::learn::lsdg::start_weights;
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
+use crate::neighbors::exact::Points;
 use crate::observe::{Observer, Stage};
 use crate::params::Params;
-use crate::prepared::{Origin, Prepared, Recipe, with_slices};
+use crate::plan::Held;
+use crate::prepared::{Prepared, Recipe, with_slices};
 use crate::slices::{BinnedShape, Graph, Slices};
 
 /// Stream of the seed that draws the sample.
@@ -32,21 +34,21 @@ pub(crate) struct Sketch {
 }
 
 impl Sketch {
-    /// Learn all members on `size` of the points that a preparation was made of.
+    /// Learn all members on `size` of the points that a preparation of this shape was made of.
     pub(crate) fn learn(
-        origin: &Origin,
+        points: &Points<'_>,
+        BinnedShape { near, far, .. }: BinnedShape,
         size: usize,
         params: &Params,
         precision: crate::plan::Precision,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let share = origin.points.share();
+        let share = points.share();
         let chosen = draw(share.n_rows(), size, params.seed);
         let observer = &Unhurried(observer);
-        let BinnedShape { near, far, .. } = origin.report.shape;
         let shape = BinnedShape { near: near.min(size), far, ..params.binned_shape(size) };
-        let recipe = Recipe { shape, seed: params.seed, precision, grown_from: None };
-        let sample = Prepared::binned(origin.points.some(&share, &chosen), &recipe, None, observer)?;
+        let recipe = Recipe { shape, seed: params.seed, precision, held: Held::Single, grown_from: None };
+        let sample = Prepared::binned(&points.some(&share, &chosen), None, &recipe, None, observer)?;
         let members = with_slices!(&*sample.pairs, slices => {
             let known = Known::default();
             let ensemble = Ensemble::new(slices, params, &known, observer)?.unjudged();

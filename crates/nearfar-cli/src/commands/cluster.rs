@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use nearfar::learn::MethodParams;
 use nearfar::model::SaveOptions;
-use nearfar::{Checkpoint, Error, Mode, Model, Params, Plan, SavedModel};
+use nearfar::{Checkpoint, Error, Input, Mode, Model, Params, Plan, Precision, SavedModel};
 use nearfar_report::Record;
 
 use super::plan::{print_plan, print_plan_json};
@@ -33,11 +33,11 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     let checkpoint = checkpoint(&args.output, &params)?;
     ranks::share_machine(&mut params);
     interrupt::listen();
-    let data = Data::read(&args.input)?;
+    let data = Data::read(&args.input, params.memory, params.precision == Precision::Double)?;
     let params = params.settled(data.n_samples());
     let settings = settings::resolved(&args, &params);
     let (input, output) = (data.input()?, &args.output);
-    let plan = plan(&data, &params, output)?;
+    let plan = plan(&data, &input, &params, output)?;
     let picture = output.image_shape.as_ref().map(|shape| shape.picture);
     report::check_picture(picture.as_ref(), &data)?;
     if output.dry_run {
@@ -77,6 +77,7 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     }
     interrupt::enter(Phase::Writing);
     let model = fitted?;
+    data.check_unchanged()?;
     let mut summary = Summary::new(&data, &model, clock.elapsed().as_secs_f64());
     if let Some(checkpoint) = &checkpoint {
         summary.note_checkpoint(checkpoint);
@@ -179,10 +180,11 @@ fn check_shared(output: &OutputArgs) -> Outcome {
 }
 
 /// The plan of the run, with room for a full Z where one is to be written.
-fn plan(data: &Data, params: &Params, output: &OutputArgs) -> Outcome<Plan> {
+fn plan(data: &Data, input: &Input<'_>, params: &Params, output: &OutputArgs) -> Outcome<Plan> {
     let table = &data.table;
     let ranks = ranks::team().map(|team| team.size());
-    let mut plan = nearfar::prepared::plan_shared(data.n_samples(), table.n_features, params, ranks)?;
+    let mut plan =
+        nearfar::prepared::plan_held(data.n_samples(), table.n_features, params, ranks, Some(input.held()))?;
     if output.graphs().iter().any(|(kind, _)| *kind == GraphKind::Z) {
         let full = 8 * (table.n_samples as u64).pow(2);
         plan.bytes += full;

@@ -84,7 +84,7 @@ fn read(mut input: InputArgs, about: &About) -> Outcome<Data> {
             input.columns = Some(names.clone());
         }
     }
-    Data::read(&input)
+    Data::read(&input, None, false)
 }
 
 /// The values with their columns in the order of the model's features, where the file names them all in another order.

@@ -314,7 +314,7 @@ impl Host for Program {
         let args: InputArgs = Value::Table(read).try_into().map_err(|error: toml::de::Error| {
             format!("dataset {:?}: {}", spec.name, error.to_string().trim())
         })?;
-        let data = Data::read(&args).map_err(|failure| failure.message)?;
+        let data = Data::read(&args, None, false).map_err(|failure| failure.message)?;
         let Some(truth) = &data.table.truth else {
             return Err(format!(
                 "dataset {:?} needs its classes: say truth = \"…\", a column, an array or a file",

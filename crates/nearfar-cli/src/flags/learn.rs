@@ -103,7 +103,8 @@ pub(crate) struct LearnArgs {
     /// Worker threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
-    /// Memory the run may use, as 500M or 4G [default: 80 % of what is free]
+    /// Memory the run may use, as 500M or 4G; data larger than half of it is mapped, or narrowed to single precision
+    /// [default: 80 % of what is free]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Size>,
     /// Storage of the pairs [default: auto, which is double where it fits]

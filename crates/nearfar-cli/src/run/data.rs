@@ -4,8 +4,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use nearfar::load::{Format, LoadOptions, LoadProblem, Table, Truth, load, load_bytes, load_part};
+use nearfar::load::{
+    Format, LoadOptions, LoadProblem, Room, Table, TableValues, Truth, load, load_bytes, load_part,
+};
 use nearfar::model::Scaling;
+use nearfar::plan::default_memory_limit;
 use nearfar::samples::Spread;
 use nearfar::{Input, Samples, Share};
 
@@ -29,7 +32,7 @@ pub(crate) struct Data {
     pub(crate) name: String,
     /// What was done to the points.
     pub(crate) scaling: Scaling,
-    scaled: Option<Vec<f64>>,
+    scaled: Option<TableValues>,
     kind: InputKind,
     metric: MetricName,
     /// Whose rows are whose, where several processes have read a part each; the table then holds the own rows, but names and classes of all.
@@ -39,8 +42,8 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Read and rescale.
-    pub(crate) fn read(args: &InputArgs) -> Outcome<Self> {
+    /// Read and rescale; `memory` is what the run may use, and what is too large for it comes in single precision unless `keep_double`.
+    pub(crate) fn read(args: &InputArgs, memory: Option<u64>, keep_double: bool) -> Outcome<Self> {
         let clock = Instant::now();
         let kind = args.input_kind.unwrap_or_default();
         let scale = args.scale.unwrap_or_default();
@@ -56,7 +59,10 @@ impl Data {
                 "which file? Name it, as in `nearfar cluster data.csv -k 3`, or - for stdin",
             ));
         };
-        let options = options(args)?;
+        let memory = Some(memory.unwrap_or_else(default_memory_limit));
+        let options = LoadOptions { memory, keep_double, ..options(args)? };
+        let room = Room::new(memory, keep_double);
+        nearfar_pages::say_when_pages_are_lost();
         if let Some(team) = ranks::team() {
             if kind != InputKind::Samples || input == "-" {
                 let what = if input == "-" { "standard input" } else { "pairs (--input-kind)" };
@@ -68,7 +74,8 @@ impl Data {
             let mut table = part.rows;
             (table.truth, table.ids) = (part.truth, part.ids);
             let scaling = scaling(&table.samples(), scale, Some(&part.share));
-            let scaled = rescale(&table.samples(), &scaling);
+            let scaled = rescale(&table.samples(), &scaling, &room)
+                .map_err(|problem| Failure::wrong(problem.to_string()))?;
             let (name, share, seconds) = (input.clone(), Some(part.share), clock.elapsed().as_secs_f64());
             return Ok(Self { table, name, scaling, scaled, kind, metric, share, seconds });
         }
@@ -83,7 +90,8 @@ impl Data {
             (table, input.clone())
         };
         let scaling = scaling(&table.samples(), scale, None);
-        let scaled = rescale(&table.samples(), &scaling);
+        let scaled = rescale(&table.samples(), &scaling, &room)
+            .map_err(|problem| Failure::wrong(problem.to_string()))?;
         let seconds = clock.elapsed().as_secs_f64();
         Ok(Self { table, name, scaling, scaled, kind, metric, share: None, seconds })
     }
@@ -94,8 +102,10 @@ impl Data {
     }
 
     fn samples(&self) -> Outcome<Samples<'_>> {
+        let (n, m) = (self.table.n_samples, self.table.n_features);
         Ok(match &self.scaled {
-            Some(values) => Samples::from_rows(values, self.table.n_samples, self.table.n_features)?,
+            Some(TableValues::F64(values)) => Samples::from_rows(&**values, n, m)?.in_file(values.in_file()),
+            Some(TableValues::F32(values)) => Samples::from_rows(&**values, n, m)?.in_file(values.in_file()),
             None => self.table.samples(),
         })
     }
@@ -122,9 +132,24 @@ impl Data {
         })
     }
 
+    /// Refuse a result of a file that changed while it was mapped.
+    pub(crate) fn check_unchanged(&self) -> Outcome {
+        if self.table.is_unchanged() {
+            return Ok(());
+        }
+        Err(Failure::wrong(format!(
+            "{}: the file changed during the run, and may have been seen half old and half new; run again, or allow more memory (--memory) so that it is read first",
+            self.name
+        )))
+    }
+
     /// What commonly spoils a result.
     pub(crate) fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
+        if self.table.is_narrowed() {
+            let text = "the data is larger than half of the memory and was narrowed to single precision; allow more memory (--memory) to keep it as it is, or write it as float32";
+            notes.push(Note::new("narrowed_data", text.to_owned()));
+        }
         if let Some(share) = &self.share {
             // What takes a look at all rows at once is left out.
             if self.scaled.is_none() {
@@ -207,6 +232,7 @@ pub(crate) fn options(args: &InputArgs) -> Outcome<LoadOptions> {
         header: (args.header || args.no_header).then_some(args.header),
         delimiter: args.delimiter.as_ref().map(|delimiter| delimiter.0),
         max_bytes: args.max_bytes.as_ref().map(|size| size.bytes),
+        ..LoadOptions::default()
     })
 }
 

@@ -1,5 +1,6 @@
 //! Rescaling.
 
+use nearfar::load::{Buffer, LoadProblem, Room, TableValues};
 use nearfar::model::Scaling;
 use nearfar::samples::Spread;
 use nearfar::{Samples, Share};
@@ -21,18 +22,32 @@ pub(crate) fn scaling(samples: &Samples<'_>, scale: Scale, share: Option<&Share>
     }
 }
 
-/// The rescaled values, row after row; `None` where nothing is to be done.
-pub(crate) fn rescale(samples: &Samples<'_>, scaling: &Scaling) -> Option<Vec<f64>> {
+/// The rescaled values, row after row; `None` where nothing is to be done. In single precision where there is no room for more.
+pub(crate) fn rescale(
+    samples: &Samples<'_>,
+    scaling: &Scaling,
+    room: &Room,
+) -> Result<Option<TableValues>, LoadProblem> {
     if *scaling == Scaling::None {
-        return None;
+        return Ok(None);
     }
     let (n, m) = (samples.n_samples(), samples.n_features());
-    let mut values = vec![0.0; n * m];
+    if room.narrows(n * m) {
+        let mut values = Buffer::<f32>::within(room, n * m)?;
+        let mut wide = vec![0.0; m];
+        for (i, row) in values.chunks_exact_mut(m.max(1)).enumerate() {
+            samples.copy_row(i, &mut wide);
+            scaling.apply(&mut wide);
+            row.iter_mut().zip(&wide).for_each(|(x, wide)| *x = *wide as f32);
+        }
+        return Ok(Some(TableValues::F32(values)));
+    }
+    let mut values = Buffer::<f64>::within(room, n * m)?;
     for (i, row) in values.chunks_exact_mut(m.max(1)).enumerate() {
         samples.copy_row(i, row);
         scaling.apply(row);
     }
-    Some(values)
+    Ok(Some(TableValues::F64(values)))
 }
 
 #[cfg(test)]
@@ -40,7 +55,26 @@ mod tests {
     use super::*;
 
     fn rescale(samples: &Samples<'_>, scale: Scale) -> Option<Vec<f64>> {
-        super::rescale(samples, &scaling(samples, scale, None))
+        let found = super::rescale(samples, &scaling(samples, scale, None), &Room::new(None, false));
+        found.unwrap().map(|values| match values {
+            TableValues::F64(values) => values.to_vec(),
+            TableValues::F32(_) => panic!("narrowed without need"),
+        })
+    }
+
+    #[test]
+    fn what_has_no_room_is_scaled_in_single_precision() {
+        let data = [0.0, 5.0, 2.0, 5.0, 4.0, 5.0];
+        let samples = Samples::from_rows(&data, 3, 2).unwrap();
+        let scaling = scaling(&samples, Scale::Minmax, None);
+        for (memory, in_file) in [(60, false), (40, true)] {
+            let Some(TableValues::F32(values)) =
+                super::rescale(&samples, &scaling, &Room::new(Some(memory), false)).unwrap()
+            else {
+                panic!("not narrowed to fit in {memory} bytes");
+            };
+            assert!(values.in_file() == in_file && *values == [0.0, 0.0, 0.5, 0.0, 1.0, 0.0]);
+        }
     }
 
     #[test]

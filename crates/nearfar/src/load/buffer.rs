@@ -3,13 +3,16 @@
 //! Reading a file that is already in memory costs little more than touching the pages it goes to. With
 //! pages of 4 kB that alone takes longer than the copy, so large buffers ask for large ones.
 
+use std::fs::File;
 use std::io::Read;
 use std::ops::{Deref, DerefMut};
 
 use bytemuck::Pod;
 use memmap2::MmapMut;
+use nearfar_pages::{MappedFile, ScratchFile};
 
 use super::error::LoadProblem;
+use super::room::Room;
 use crate::math::kernel::vectorized;
 
 /// Below this many bytes ordinary memory is as good.
@@ -34,6 +37,10 @@ pub struct Buffer<T> {
 enum Memory<T> {
     Small(Vec<T>),
     Large(MmapMut),
+    /// A part of the file that was to be read.
+    Mapped(MappedFile),
+    /// In a file of its own.
+    Scratch(ScratchFile),
 }
 
 impl<T: Pod> Buffer<T> {
@@ -51,9 +58,45 @@ impl<T: Pod> Buffer<T> {
         Ok(Self { memory: Memory::Small(values), length, finite: false })
     }
 
+    /// `length` zeros; in a file of the system's temporary folder where there is no room for them in memory.
+    ///
+    /// # Errors
+    /// When memory or disk do not suffice.
+    pub fn within(room: &Room, length: usize) -> Result<Self, LoadProblem> {
+        let bytes = length.checked_mul(size_of::<T>()).ok_or_else(|| too_large(u64::MAX))?;
+        if room.holds(bytes as u64) {
+            return Self::zeros(length);
+        }
+        let folder = std::env::temp_dir();
+        match ScratchFile::zeros(&folder, bytes) {
+            Ok(file) => Ok(Self { memory: Memory::Scratch(file), length, finite: false }),
+            Err(error) => Err(LoadProblem::NoScratch { bytes: bytes as u64, folder, error }),
+        }
+    }
+
+    /// Values as they lie in a file, from a byte on that suits them; nobody may change the file meanwhile.
+    pub(crate) fn mapped(file: &File, offset: u64, length: usize) -> Result<Self, LoadProblem> {
+        let bytes = length.checked_mul(size_of::<T>()).ok_or_else(|| too_large(u64::MAX))?;
+        let map = MappedFile::new(file, offset, bytes)
+            .map_err(|error| LoadProblem::from_io(error, "values of the array"))?;
+        Ok(Self { memory: Memory::Mapped(map), length, finite: false })
+    }
+
     /// Keep the first `length` values.
     pub(crate) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
+    }
+}
+
+impl<T> Buffer<T> {
+    /// Whether the values lie in a file, from where the system fetches them as they are needed.
+    pub fn in_file(&self) -> bool {
+        matches!(self.memory, Memory::Mapped(_) | Memory::Scratch(_))
+    }
+
+    /// Whether the file that the values lie in, if they do, has been left alone since.
+    pub fn is_unchanged(&self) -> bool {
+        if let Memory::Mapped(map) = &self.memory { map.is_unchanged() } else { true }
     }
 }
 
@@ -137,6 +180,8 @@ impl<T: Pod> Deref for Buffer<T> {
         match &self.memory {
             Memory::Small(values) => &values[..self.length],
             Memory::Large(map) => bytemuck::cast_slice(&map[..self.length * size_of::<T>()]),
+            Memory::Mapped(map) => bytemuck::cast_slice(&map[..self.length * size_of::<T>()]),
+            Memory::Scratch(map) => bytemuck::cast_slice(&map[..self.length * size_of::<T>()]),
         }
     }
 }
@@ -144,9 +189,15 @@ impl<T: Pod> Deref for Buffer<T> {
 impl<T: Pod> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         self.finite = false;
+        if let Memory::Mapped(_) = &self.memory {
+            // Somebody else's file is not written to.
+            self.memory = Memory::Small(self.to_vec());
+        }
         match &mut self.memory {
             Memory::Small(values) => &mut values[..self.length],
             Memory::Large(map) => bytemuck::cast_slice_mut(&mut map[..self.length * size_of::<T>()]),
+            Memory::Scratch(map) => bytemuck::cast_slice_mut(&mut map[..self.length * size_of::<T>()]),
+            Memory::Mapped(_) => &mut [],
         }
     }
 }

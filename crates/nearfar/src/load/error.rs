@@ -65,6 +65,32 @@ pub enum LoadProblem {
         /// What to do instead.
         advice: String,
     },
+    /// Neither memory nor disk has room for the values.
+    #[error(
+        "the values take {} and are kept in a file, which cannot be made in {}: {error}; name another folder with TMPDIR, or allow more memory (--memory)",
+        crate::plan::human_bytes(*bytes),
+        folder.display()
+    )]
+    NoScratch {
+        /// Bytes of the values.
+        bytes: u64,
+        /// Where the file was to be.
+        folder: std::path::PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// A number beyond single precision, where only that fits in memory.
+    #[error(
+        "{place}, {column}: {value:?} is too large for single precision, to which data larger than half of the memory is narrowed; rescale the column, or allow more memory (--memory)"
+    )]
+    TooWide {
+        /// The row.
+        place: Place,
+        /// The column.
+        column: Column,
+        /// The number.
+        value: f64,
+    },
     /// A cell that is not a number.
     #[error("{place}, {column}: {value:?} is not a number; {}", text_advice(value))]
     NotNumeric {

@@ -24,6 +24,7 @@ mod npy;
 mod npz;
 mod part;
 mod pick;
+mod room;
 mod table;
 mod text;
 
@@ -39,6 +40,7 @@ pub use labels::Labels;
 pub use npy::{NpyElement, write_npy};
 pub use npz::{NpzWriter, read_npz};
 pub use part::{TablePart, load_part};
+pub use room::Room;
 pub use table::{Table, TableValues};
 
 use error::nearest;
@@ -165,6 +167,17 @@ pub struct LoadOptions {
     /// The most bytes to read or unpack. When not given: what is compressed may unpack to 100 times the file's
     /// size, and to 256 MiB in any case.
     pub max_bytes: Option<u64>,
+    /// Memory that the run may use. Of data larger than half of it, NPY files of float32 are mapped instead of read, doubles are narrowed to single
+    /// precision, and what is still larger is put into a temporary file. Everything is read into memory as it is when not given.
+    pub memory: Option<u64>,
+    /// Keep doubles as they are, however many.
+    pub keep_double: bool,
+}
+
+impl LoadOptions {
+    fn room(&self) -> Room {
+        Room::new(self.memory, self.keep_double)
+    }
 }
 
 /// Read a table from a file.
@@ -179,6 +192,10 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Table, LoadError> {
             #[cfg(feature = "parquet")]
             Input::File(file, length) if format == Format::Parquet && length > 0 => {
                 let table = columnar::read_file(&file, length, options)?;
+                Ok(Table { source: format!("{format}, {}", table.source), ..table })
+            }
+            Input::File(file, length) if format == Format::Npy && length > 0 => {
+                let table = npy::read_file(&file, length, options)?;
                 Ok(Table { source: format!("{format}, {}", table.source), ..table })
             }
             Input::File(file, length) => read_table(BufReader::new(file), length, format, options),
@@ -324,7 +341,9 @@ fn read_table<R: Read + Seek>(
         Format::Csv | Format::Tsv | Format::Text => {
             return text::read(&read_all(&mut reader, length)?, format, options);
         }
-        Format::Npy => Table::from_array(npy::read(&mut reader, length)?, None, options, false)?,
+        Format::Npy => {
+            Table::from_array(npy::read(&mut reader, length, &options.room())?, None, options, false)?
+        }
         Format::Npz => pick::npz_table(reader, length, options)?,
         Format::Mat => pick::mat_table(&read_all(&mut reader, length)?, options)?,
         #[cfg(feature = "parquet")]

@@ -4,12 +4,16 @@
 //! anything is allocated. There is no checksum in the format.
 
 use std::borrow::Cow;
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 
 use super::array::{NpyArray, NpyData, shape_text};
 use super::buffer::{Buffer, Real};
-use super::error::{LoadProblem, shorten};
+use super::error::{Column, LoadProblem, Place, shorten};
 use super::labels::Labels;
+use super::room::Room;
+use super::table::{NARROWED, Table};
+use super::{LoadOptions, Truth};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// NumPy's own limit on the header.
@@ -32,6 +36,8 @@ pub(crate) struct NpyHeader {
     count: usize,
     /// Bytes of all values.
     pub(crate) bytes: u64,
+    /// Bytes before the first value.
+    offset: u64,
 }
 
 /// Type of the values: kind and width as in `<f8`, and the byte order.
@@ -115,16 +121,16 @@ impl NpyHeader {
         if &start[..6] != MAGIC {
             return Err(wrong("the file does not begin as NPY files do; is it another format?"));
         }
-        let length = match start[6] {
+        let (length, before) = match start[6] {
             1 => {
                 let mut length = [0; 2];
                 reader.read_exact(&mut length).map_err(io)?;
-                usize::from(u16::from_le_bytes(length))
+                (usize::from(u16::from_le_bytes(length)), 10)
             }
             2 | 3 => {
                 let mut length = [0; 4];
                 reader.read_exact(&mut length).map_err(io)?;
-                u32::from_le_bytes(length) as usize
+                (u32::from_le_bytes(length) as usize, 12)
             }
             other => return Err(wrong(&format!("version {other} is not known; versions 1 to 3 are read"))),
         };
@@ -134,9 +140,16 @@ impl NpyHeader {
         let mut text = vec![0; length];
         reader.read_exact(&mut text).map_err(io)?;
         let text = String::from_utf8_lossy(&text);
-        Dict { rest: &text }
-            .header()
-            .ok_or_else(|| wrong(&format!("cannot be understood: {:?}", shorten(&text))))?
+        let header = Dict { rest: &text }.header();
+        let header =
+            header.ok_or_else(|| wrong(&format!("cannot be understood: {:?}", shorten(&text))))??;
+        Ok(Self { offset: before + length as u64, ..header })
+    }
+
+    /// Whether the values can be used as they lie in the file.
+    fn is_plain_single(&self) -> bool {
+        let little = Dtype::Number { kind: b'f', width: 4, big_endian: false };
+        cfg!(target_endian = "little") && self.dtype == little && !self.fortran_order && self.count > 0
     }
 
     /// The header of so many rows of the array; `None` where rows do not lie together.
@@ -223,6 +236,52 @@ impl NpyHeader {
         Ok((array, self.dtype.name()))
     }
 
+    /// The same where there may be no room for that: what is too large comes in single precision and in one piece, value by value.
+    fn samples_within(&self, reader: &mut impl Read, room: &Room) -> Result<(NpyArray, String), LoadProblem> {
+        let Dtype::Number { kind, width, big_endian } = self.dtype else { return self.samples(reader) };
+        let wide = width > 4 || (kind != b'f' && width > 2);
+        let narrows = wide && room.narrows(self.count);
+        let large = !room.holds((self.count as u64).saturating_mul(4));
+        // Doubles that are to stay doubles, and axes in an order that takes all of them at once, are read as ever.
+        if !(narrows || large && !wide) || (self.fortran_order && self.shape.len() > 2) {
+            return self.samples(reader);
+        }
+        let n_rows = self.shape.first().copied().unwrap_or(1).max(1);
+        let n_columns = self.count / n_rows;
+        let mut values = Buffer::within(room, self.count)?;
+        let number = number_of(kind, width);
+        let mut bytes = vec![0; width * (CHUNK / width).min(self.count)];
+        let mut at = 0;
+        while at < self.count {
+            let now = (bytes.len() / width).min(self.count - at);
+            let chunk = &mut bytes[..now * width];
+            reader.read_exact(chunk).map_err(of_values)?;
+            let out: &mut [f32] = &mut values;
+            for cell in chunk.chunks_exact_mut(width) {
+                if big_endian {
+                    cell.reverse();
+                }
+                let value = number(cell);
+                let (row, column) = if self.fortran_order {
+                    (at % n_rows, at / n_rows)
+                } else {
+                    (at / n_columns, at % n_columns)
+                };
+                let single = value as f32;
+                if single.is_infinite() && value.is_finite() {
+                    let (place, column) = (Place::Row(row), Column::new(column, None));
+                    return Err(LoadProblem::TooWide { place, column, value });
+                }
+                out[row * n_columns + column] = single;
+                at += 1;
+            }
+        }
+        let name = self.dtype.name();
+        let name = if narrows { format!("{name}{NARROWED}") } else { name };
+        let name = if values.in_file() { format!("{name}, in a temporary file") } else { name };
+        Ok((NpyArray { shape: self.shape.clone(), data: NpyData::F32(values) }, name))
+    }
+
     /// Read the values that follow as classes: numbers or texts, one per sample.
     pub(crate) fn labels(&self, reader: &mut impl Read, what: &str) -> Result<Labels, LoadProblem> {
         let Dtype::Text { letters, wide, big_endian } = self.dtype else {
@@ -256,10 +315,33 @@ pub(crate) fn read_labels(reader: &mut impl Read, length: u64) -> Result<Labels,
 }
 
 /// Read a whole NPY file of `length` bytes as samples; also gives the name of the type they are stored in.
-pub(crate) fn read(reader: &mut impl Read, length: u64) -> Result<(NpyArray, String), LoadProblem> {
+pub(crate) fn read(
+    reader: &mut impl Read,
+    length: u64,
+    room: &Room,
+) -> Result<(NpyArray, String), LoadProblem> {
     let header = NpyHeader::read(reader)?;
     check_claim(&header, length, "the file")?;
-    header.samples(reader)
+    header.samples_within(reader, room)
+}
+
+/// Read a table from an NPY file of `length` bytes; mapped, where it is large and its values can be used as they lie.
+pub(crate) fn read_file(mut file: &File, length: u64, options: &LoadOptions) -> Result<Table, LoadProblem> {
+    let room = options.room();
+    let header = NpyHeader::read(&mut BufReader::with_capacity(64, file))?;
+    let whole = options.columns.is_none()
+        && options.id_column.is_none()
+        && !matches!(options.truth, Some(Truth::Column(_)));
+    if header.is_plain_single() && whole && header.offset % 4 == 0 && !room.holds(header.bytes) {
+        check_claim(&header, length.saturating_sub(header.offset), "the file")?;
+        let data = NpyData::F32(Buffer::mapped(file, header.offset, header.count)?);
+        let array = NpyArray { shape: header.shape.clone(), data };
+        let table = Table::from_array((array, header.dtype.name()), None, options, false)?;
+        return Ok(Table { source: format!("{}, mapped", table.source), ..table });
+    }
+    file.seek(SeekFrom::Start(0)).map_err(LoadProblem::Unreadable)?;
+    let array = read(&mut BufReader::new(file), length, &room)?;
+    Table::from_array(array, None, options, false)
 }
 
 /// Refuse a header that claims more bytes than there are.
@@ -334,6 +416,27 @@ fn decode<const N: usize, T>(
     Ok(values)
 }
 
+/// How a number of this kind is read from its bytes, the least first.
+fn number_of(kind: u8, width: usize) -> fn(&[u8]) -> f64 {
+    fn bytes<const N: usize>(cell: &[u8]) -> [u8; N] {
+        cell.first_chunk().copied().unwrap_or([0; N])
+    }
+    match (kind, width) {
+        (b'b', _) => |cell| f64::from(u8::from(cell[0] != 0)),
+        (b'i', 1) => |cell| f64::from(i8::from_le_bytes(bytes(cell))),
+        (b'i', 2) => |cell| f64::from(i16::from_le_bytes(bytes(cell))),
+        (b'i', 4) => |cell| f64::from(i32::from_le_bytes(bytes(cell))),
+        (b'i', _) => |cell| i64::from_le_bytes(bytes(cell)) as f64,
+        (b'u', 1) => |cell| f64::from(cell[0]),
+        (b'u', 2) => |cell| f64::from(u16::from_le_bytes(bytes(cell))),
+        (b'u', 4) => |cell| f64::from(u32::from_le_bytes(bytes(cell))),
+        (b'u', _) => |cell| u64::from_le_bytes(bytes(cell)) as f64,
+        (_, 2) => |cell| f64::from(widen(u16::from_le_bytes(bytes(cell)))),
+        (_, 4) => |cell| f64::from(f32::from_le_bytes(bytes(cell))),
+        _ => |cell| f64::from_le_bytes(bytes(cell)),
+    }
+}
+
 /// Half precision to single, exactly.
 fn widen(half: u16) -> f32 {
     let sign = if half & 0x8000 == 0 { 1.0 } else { -1.0 };
@@ -382,7 +485,7 @@ impl<'a> Dict<'a> {
                 advice: "its header is damaged",
             }));
         };
-        Some(Ok(NpyHeader { shape, dtype, fortran_order, count, bytes: bytes as u64 }))
+        Some(Ok(NpyHeader { shape, dtype, fortran_order, count, bytes: bytes as u64, offset: 0 }))
     }
 
     fn accept(&mut self, token: char) -> bool {

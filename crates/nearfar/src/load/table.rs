@@ -30,6 +30,9 @@ pub struct Table {
     pub source: String,
 }
 
+/// What is said in `source` of doubles that were narrowed.
+pub(crate) const NARROWED: &str = " held as float32";
+
 /// Values of a table, finite, row after row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableValues {
@@ -50,7 +53,28 @@ impl Table {
             TableValues::F32(values) => Samples::from_rows(&**values, n, m),
             TableValues::F64(values) => Samples::from_rows(&**values, n, m),
         };
-        samples.expect("a table holds n_samples * n_features values")
+        samples.expect("a table holds n_samples * n_features values").in_file(self.in_file())
+    }
+
+    /// Whether the values lie in a file and are fetched as they are needed.
+    pub fn in_file(&self) -> bool {
+        match &self.values {
+            TableValues::F32(values) => values.in_file(),
+            TableValues::F64(values) => values.in_file(),
+        }
+    }
+
+    /// Whether the file that the values lie in, if they do, has been left alone since it was opened.
+    pub fn is_unchanged(&self) -> bool {
+        match &self.values {
+            TableValues::F32(values) => values.is_unchanged(),
+            TableValues::F64(values) => values.is_unchanged(),
+        }
+    }
+
+    /// Whether doubles of the file were narrowed to single precision because they are too many for the memory.
+    pub fn is_narrowed(&self) -> bool {
+        self.source.contains(NARROWED)
     }
 
     /// Write the table as CSV with a header: row names first, classes last, numbers so that they read
@@ -174,7 +198,7 @@ impl<'a> Split<'a> {
 
     fn apply<T: Real>(
         &self,
-        values: Buffer<T>,
+        mut values: Buffer<T>,
         wrap: impl Fn(Buffer<T>) -> TableValues,
         source: String,
     ) -> Result<Table, LoadProblem> {
@@ -198,14 +222,16 @@ impl<'a> Split<'a> {
             .map(|(index, _)| index)
             .collect();
         let column_names = names.map(|names| kept.iter().map(|&index| names[index].clone()).collect());
-        let values = if kept.len() == roles.len() {
-            values
-        } else {
-            values
-                .chunks_exact(roles.len())
-                .flat_map(|sample| kept.iter().map(|&index| sample[index]))
-                .collect()
-        };
+        if kept.len() < roles.len() {
+            // Forward, so that nothing is written over before it is read.
+            let all: &mut [T] = &mut values;
+            for row in 0..n_samples {
+                for (to, from) in kept.iter().enumerate() {
+                    all[row * kept.len() + to] = all[row * roles.len() + from];
+                }
+            }
+            values.truncate(n_samples * kept.len());
+        }
         let n_features = kept.len();
         Ok(Table { values: wrap(values), n_samples, n_features, column_names, truth, ids, source })
     }

@@ -5,6 +5,8 @@
 //! exact in f64 (pixels, counts) need none of that, and where they stay exact in f32 their products take half the time. All values are first scaled by a power of two, which changes no digit, so
 //! that neither 1e300 nor 1e-300 overflows or vanishes when squared.
 
+use std::borrow::Cow;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -91,7 +93,7 @@ fn mirror<E: Entry>(values: &mut [E], n: usize) {
 
 /// How squared distances are computed.
 #[derive(Clone, Debug)]
-enum Way {
+enum Way<'a> {
     /// From differences, feature by feature; `by_feature` is m × n.
     Differences { by_feature: Vec<f64> },
     /// By products of exact integers: no rounding anywhere.
@@ -100,8 +102,9 @@ enum Way {
     SmallIntegers { shifted: Vec<f32>, run: usize },
     /// By products of centred values; close calls again from differences.
     Products { centred: Vec<f64> },
-    /// Pair by pair, by those who search by other means; `singles` has the rows where single precision holds them.
-    Pairs { singles: Vec<f32> },
+    /// Pair by pair, by those who search by other means; `singles` has the rows where single precision holds them, the caller's own where these
+    /// lie in order.
+    Pairs { singles: Cow<'a, [f32]> },
 }
 
 /// Working memory of one block, kept from one to the next.
@@ -112,13 +115,13 @@ struct Scratch {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Points {
+pub(crate) struct Points<'a> {
     pub(super) n: usize,
     pub(super) m: usize,
     /// n × m row-major, scaled; empty where the way has them in its own form.
     pub(super) rows: Vec<f64>,
     norms2: Vec<f64>,
-    way: Way,
+    way: Way<'a>,
     pub(super) unit: f64,
     /// Where these are a part of all points.
     pub(super) part: Option<Part>,
@@ -132,7 +135,7 @@ pub(super) struct Part {
     pub(super) single: bool,
 }
 
-impl Points {
+impl<'a> Points<'a> {
     pub(super) fn prepare(samples: &Samples<'_>, metric: Metric) -> Result<Self> {
         let (n, m) = (samples.n_samples(), samples.n_features());
         if n == 0 || m == 0 {
@@ -169,7 +172,7 @@ impl Points {
     }
 
     /// The points for a search that needs single distances only: in single precision where that is what the caller has.
-    pub(crate) fn rows_only(samples: &Samples<'_>, metric: Metric) -> Result<Self> {
+    pub(crate) fn rows_only(samples: &Samples<'a>, metric: Metric) -> Result<Self> {
         if samples.n_samples() == 0 || samples.n_features() == 0 {
             samples.check()?;
         }
@@ -177,7 +180,7 @@ impl Points {
     }
 
     /// The same of rows that may be a part of all; `all` knows what the others have.
-    pub(super) fn rows_of(samples: &Samples<'_>, metric: Metric, all: &impl Overall) -> Result<Self> {
+    pub(super) fn rows_of(samples: &Samples<'a>, metric: Metric, all: &impl Overall) -> Result<Self> {
         let (n, m) = (samples.n_samples(), samples.n_features());
         let mut range = all.range(Range::of(n, m, |i, row| samples.copy_row(i, row)));
         if !range.finite {
@@ -187,6 +190,9 @@ impl Points {
         let modest = (1e-10..1e10).contains(&range.largest());
         let single = all.every(n == 0 || matches!(samples.values(), Values::F32(_)));
         if metric == Metric::Euclidean && modest && single {
+            if let Some(rows) = samples.single_rows() {
+                return Ok(Self::of_singles(rows, m));
+            }
             let mut singles = vec![0.0_f32; n * m];
             singles.par_chunks_mut(m).enumerate().for_each_init(
                 || vec![0.0; m],
@@ -211,15 +217,29 @@ impl Points {
     }
 
     /// Rows in single precision, as they are.
-    pub(super) fn of_singles(singles: Vec<f32>, m: usize) -> Self {
+    pub(super) fn of_singles(singles: impl Into<Cow<'a, [f32]>>, m: usize) -> Self {
+        let singles = singles.into();
         let (n, way) = (singles.len() / m, Way::Pairs { singles });
         Self { n, m, rows: Vec::new(), norms2: Vec::new(), way, unit: 1.0, part: None }
     }
 
     /// Rows that were divided by `unit`.
     pub(super) fn of_doubles(rows: Vec<f64>, m: usize, unit: f64) -> Self {
-        let way = Way::Pairs { singles: Vec::new() };
+        let way = Way::Pairs { singles: Cow::Borrowed(&[]) };
         Self { n: rows.len() / m, m, rows, norms2: Vec::new(), way, unit, part: None }
+    }
+
+    /// The same, whatever becomes of the samples.
+    pub(crate) fn into_owned(self) -> Points<'static> {
+        let Self { n, m, rows, norms2, way, unit, part } = self;
+        let way = match way {
+            Way::Differences { by_feature } => Way::Differences { by_feature },
+            Way::Integers => Way::Integers,
+            Way::SmallIntegers { shifted, run } => Way::SmallIntegers { shifted, run },
+            Way::Products { centred } => Way::Products { centred },
+            Way::Pairs { singles } => Way::Pairs { singles: singles.into_owned().into() },
+        };
+        Points { n, m, rows, norms2, way, unit, part }
     }
 
     /// The rows in single precision; empty where they are not held so.
@@ -241,6 +261,21 @@ impl Points {
         )
     }
 
+    /// The rows where single precision holds them, as they are or shifted; empty elsewhere.
+    fn narrow_rows(&self) -> &[f32] {
+        if let Way::SmallIntegers { shifted, .. } = &self.way { shifted } else { self.singles() }
+    }
+
+    /// Whether two points have the same values.
+    pub(super) fn same(&self, i: usize, j: usize) -> bool {
+        let m = self.m;
+        let [i, j] = [i * m..(i + 1) * m, j * m..(j + 1) * m];
+        match self.narrow_rows() {
+            &[] => self.rows[i] == self.rows[j],
+            rows => rows[i] == rows[j],
+        }
+    }
+
     /// Whose rows are whose; all are here unless they were read by parts.
     pub(crate) fn share(&self) -> Share {
         self.part.as_ref().map_or_else(|| Share::alone(self.n), |part| part.share.clone())
@@ -254,12 +289,29 @@ impl Points {
     /// Point i, scaled (or shifted, which changes no distance).
     pub(crate) fn copy_row(&self, i: usize, out: &mut [f64]) {
         let at = i * self.m..(i + 1) * self.m;
-        match &self.way {
-            Way::SmallIntegers { shifted: rows, .. } | Way::Pairs { singles: rows } if !rows.is_empty() => {
-                out.iter_mut().zip(&rows[at]).for_each(|(out, x)| *out = f64::from(*x));
-            }
-            _ => out.copy_from_slice(&self.rows[at]),
+        match self.narrow_rows() {
+            &[] => out.copy_from_slice(&self.rows[at]),
+            rows => out.iter_mut().zip(&rows[at]).for_each(|(out, x)| *out = f64::from(*x)),
         }
+    }
+
+    /// Point i less the mean, in single precision.
+    pub(super) fn copy_centred(&self, i: usize, mean: &[f64], out: &mut [f32]) {
+        let at = i * self.m..(i + 1) * self.m;
+        let centre = |x: f64, mean: f64| (x - mean) as f32;
+        vectorized(
+            #[inline(always)]
+            || match self.narrow_rows() {
+                &[] => {
+                    let row = self.rows[at].iter().zip(mean).map(|(x, mean)| centre(*x, *mean));
+                    out.iter_mut().zip(row).for_each(|(out, x)| *out = x);
+                }
+                rows => {
+                    let row = rows[at].iter().zip(mean).map(|(x, mean)| centre(f64::from(*x), *mean));
+                    out.iter_mut().zip(row).for_each(|(out, x)| *out = x);
+                }
+            },
+        );
     }
 
     /// The mean point.
@@ -419,7 +471,7 @@ impl Points {
     }
 }
 
-impl Points {
+impl Points<'_> {
     /// The same by products in f32 that do not round: `run` features at a time, added up in f64.
     fn squared_by_singles(
         &self,
@@ -451,7 +503,7 @@ impl Points {
     }
 }
 
-impl Way {
+impl Way<'_> {
     /// Integers of a range so small that products of them add up in f32 without rounding, which halves the time; read straight
     /// from the samples. `None` where the samples are of another kind.
     fn of_small_integers(samples: &Samples<'_>, metric: Metric, range: &Range) -> Option<Self> {

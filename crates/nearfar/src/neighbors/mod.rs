@@ -20,6 +20,7 @@ use crate::crew::Share;
 use crate::error::{DataError, ParamError, Result};
 use crate::math::kernel::Entry;
 use crate::observe::Observer;
+use crate::plan::Held;
 use crate::samples::Samples;
 
 /// Which neighbour sets the local scale σ (self not counted).
@@ -75,6 +76,14 @@ impl Input<'_> {
     /// Whose rows are whose, where processes hold a part each.
     pub fn share(&self) -> Option<&Share> {
         if let Self::Part(_, _, share) = self { Some(share) } else { None }
+    }
+
+    /// How the samples are held; pairs count as doubles.
+    pub fn held(&self) -> Held {
+        match self {
+            Self::Samples(x, metric) | Self::Part(x, metric, _) => x.held(*metric),
+            _ => Held::Double,
+        }
     }
 
     /// Number of features, or 0 where the input is pairwise.

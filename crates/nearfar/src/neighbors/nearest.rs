@@ -48,6 +48,18 @@ fn flat(rows: &[Row]) -> Lists {
 /// # Errors
 /// Names the row and column of a value that breaks the rules of its kind of input.
 pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<Nearest> {
+    nearest_by(input, k, Way::Auto, observer)
+}
+
+/// The same, of samples of any number by cells: approximate, with the recall measured, unless that would take most of the pairs.
+///
+/// # Errors
+/// As [`nearest`].
+pub fn nearest_by_cells(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<Nearest> {
+    nearest_by(input, k, Way::Cells, observer)
+}
+
+fn nearest_by(input: &Input<'_>, k: usize, way: Way, observer: &dyn Observer) -> Result<Nearest> {
     let n = input.n_samples();
     // σ needs its own neighbour, and one with a positive distance.
     let wanted = k.max(SIGMA_NEIGHBOR).min(n.saturating_sub(1));
@@ -55,13 +67,14 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
         Input::Samples(samples, metric) => {
             samples.check()?;
             let points = Points::rows_only(samples, *metric)?;
-            let (lists, search) = search(&points, wanted, Way::Auto, observer)?;
-            let far = |i: usize| nearest_apart(&points, n, i);
+            let (lists, search) = search(&points, wanted, way, observer)?;
+            let apart = points.apart(&lists);
+            let far = |i: usize| apart[&i];
             Ok(Nearest { search, ..tuned(n, k, &lists, points.unit(), &far) })
         }
         Input::Part(rows, metric, share) => {
             let points = Points::of_share(rows, *metric, share)?;
-            let (lists, search) = search(&points, wanted, Way::Auto, observer)?;
+            let (lists, search) = search(&points, wanted, way, observer)?;
             let scales = scales_of(&points, &lists);
             let own = tuned_by(scales, k, &lists, points.unit(), share.rows());
             // Lists are a fraction of V: everybody has all of them from here on.
@@ -99,15 +112,6 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
             Ok(tuned(n, k.min(listed), &flat(&rows), unit, &far))
         }
     }
-}
-
-/// The smallest positive squared distance of point i; infinite when there is none.
-pub(crate) fn nearest_apart(points: &Points, n: usize, i: usize) -> f64 {
-    (0..n)
-        .filter(|j| *j != i)
-        .map(|j| points.distance2(i, j))
-        .filter(|v| *v > 0.0)
-        .fold(f64::INFINITY, f64::min)
 }
 
 fn of_rows(
@@ -155,12 +159,13 @@ fn sorted(mut row: Row, k: usize) -> Row {
 }
 
 /// Local scales of all points in the units of the lists, and what is to be said about them.
-pub(crate) fn scales_of(points: &Points, lists: &Lists) -> (Vec<f64>, Vec<Warning>) {
+pub(crate) fn scales_of(points: &Points<'_>, lists: &Lists) -> (Vec<f64>, Vec<Warning>) {
     let (share, (n, _)) = (points.share(), points.shape());
     if !share.is_split() {
-        return scales(lists, n, &|i| nearest_apart(points, n, i));
+        let apart = points.apart(lists);
+        return scales(lists, n, &|i| apart[&i]);
     }
-    let apart = points.apart_by_ring(lists);
+    let apart = points.apart(lists);
     let (sigma, replaced) = raw_scales(lists, n, &|i| apart[&i]);
     let replaced: Vec<u8> = replaced.into_iter().map(u8::from).collect();
     let mut sigma = share.gather_rows("local scales", &sigma, 1);

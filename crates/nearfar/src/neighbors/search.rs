@@ -1,7 +1,8 @@
 //! The K nearest of every point among many: blocked products in single precision find candidates, differences decide.
 //!
 //! A product in f32 is off by at most `slack` of the lengths it is made of, so whoever may be among the K nearest is kept
-//! and measured again from differences: the lists are those of the full ranking, ties included. Memory is the points once more in f32 and the lists.
+//! and measured again from differences: the lists are those of the full ranking, ties included. Memory is the lists and a block of rows per thread: rows are gathered, centred
+//! and narrowed when they are needed.
 //!
 //! Above [`EXACT_WORK`] the points are sorted into cells (k-means of a sample) and every cell is searched in the cells nearest to it only. How
 //! many these must be is read off a sample of points whose exact neighbours are known, so that the recall asked for is reached on any data;
@@ -20,9 +21,14 @@ use crate::math::kernel::vectorized;
 use crate::math::rng::Stream;
 use crate::observe::{Event, Observer, Stage, go_on};
 
-/// Points that ask together, and points that they are compared with at a time.
-pub(super) const QUERIES: usize = 128;
-const COLUMNS: usize = 1024;
+/// Points that ask together, and points that they are compared with at a time: as many as fill a block of so many values, within these bounds.
+pub(super) const QUERIES: usize = 256;
+const COLUMN_VALUES: usize = 1 << 15;
+const COLUMNS: [usize; 2] = [128, 512];
+/// Rows whose centres are looked for together.
+pub(super) const ASSIGNED: usize = 128;
+/// Points of a sample that ask together: there are few, and every thread should have some.
+pub(super) const FEW: usize = 32;
 /// Up to this many products (n² times features, and some for choosing) every point is compared with every other.
 pub(crate) const EXACT_WORK: f64 = 5e12;
 /// Choosing the nearest costs as much as this many features.
@@ -90,7 +96,6 @@ pub(crate) enum Way {
     #[cfg_attr(not(test), allow(dead_code))]
     Exact,
     /// By cells.
-    #[cfg_attr(not(test), allow(dead_code))]
     Cells,
 }
 
@@ -104,7 +109,7 @@ impl Way {
 
 /// The `k` nearest others of every point (all of them where there are fewer).
 pub(crate) fn search(
-    points: &Points,
+    points: &Points<'_>,
     k: usize,
     way: Way,
     observer: &dyn Observer,
@@ -118,34 +123,33 @@ pub(crate) fn search(
         return Ok((Lists { k, ..Lists::default() }, SearchReport::EXACT));
     }
     if way.is_exact(n, m) {
-        let singles = Singles::new(points, (0..n as u32).collect(), &points.mean());
-        return Ok((singles.all(points, k, observer)?, SearchReport::EXACT));
+        let mean = points.mean();
+        let singles = Singles::new(Centred { points, mean: &mean }, (0..n as u32).collect(), 0, k);
+        return Ok((singles.all(k, observer)?, SearchReport::EXACT));
     }
     by_cells(points, k, observer)
 }
 
-fn by_cells(points: &Points, k: usize, observer: &dyn Observer) -> Result<(Lists, SearchReport)> {
-    let (n, _) = points.shape();
+fn by_cells(points: &Points<'_>, k: usize, observer: &dyn Observer) -> Result<(Lists, SearchReport)> {
+    let (n, m) = points.shape();
     let mean = points.mean();
-    let singles = Singles::new(points, (0..n as u32).collect(), &mean);
     let (chosen, n_cells) = Cells::sample(n);
-    let m = singles.m;
-    let sample: Vec<f32> = chosen.iter().flat_map(|i| &singles.values[i * m..(i + 1) * m]).copied().collect();
+    let rows = Centred { points, mean: &mean };
+    let sample = rows.gathered(&chosen.iter().map(|i| *i as u32).collect::<Vec<_>>());
     let centers =
         Cells::centers(&sample, n_cells, m, observer, &|sample, centers| nearest_center(sample, centers, m))?;
-    let cells = Cells::new(&centers, m, nearest_center(&singles.values, &centers, m));
-    let order = cells.order.clone();
-    drop(singles);
-    let singles = Singles::new(points, order, &mean);
+    drop(sample);
+    let cells = Cells::new(&centers, m, rows.nearest_center(&centers));
+    let singles = Singles::new(rows, cells.order.clone(), 0, k);
     let [chosen, asked] = spread(n);
-    let truth = singles.exact_of(points, &chosen, k, observer)?;
+    let truth = singles.exact_of(&chosen, k, observer)?;
     let probes = cells.probes_for(&chosen, &truth);
     if cells.mean_share(probes) > 0.5 {
-        return Ok((singles.all(points, k, observer)?, SearchReport::EXACT));
+        return Ok((singles.all(k, observer)?, SearchReport::EXACT));
     }
-    let found = singles.in_cells(points, k, &cells, probes, observer)?;
+    let found = singles.in_cells(k, &cells, probes, observer)?;
     // Measured on other points than those the number of cells was chosen by.
-    let truth = singles.exact_of(points, &asked, k, observer)?;
+    let truth = singles.exact_of(&asked, k, observer)?;
     let mut hits = 0_usize;
     for (i, truth) in asked.iter().zip(truth.chunks_exact(k)) {
         let own = found.row(*i).0;
@@ -160,20 +164,63 @@ pub(super) fn spread(n: usize) -> [Vec<usize>; 2] {
     [0, n / (2 * SAMPLE)].map(|first| (0..SAMPLE).map(|s| (s * n / SAMPLE + first) % n).collect())
 }
 
-/// The points in single precision, centred, in some order.
-pub(super) struct Singles {
-    pub(super) m: usize,
-    /// Place → point.
+/// The points in single precision, less the mean: made when they are needed.
+#[derive(Clone, Copy)]
+pub(super) struct Centred<'a> {
+    pub(super) points: &'a Points<'a>,
+    pub(super) mean: &'a [f64],
+}
+
+impl Centred<'_> {
+    /// Rows of these points, one after the other, to the beginning of `out`.
+    fn gather<'o>(&self, which: &[u32], out: &'o mut [f32]) -> &'o [f32] {
+        let m = self.mean.len();
+        let out = &mut out[..which.len() * m];
+        for (out, i) in out.chunks_exact_mut(m).zip(which) {
+            self.points.copy_centred(*i as usize, self.mean, out);
+        }
+        out
+    }
+
+    /// The same in memory of its own.
+    pub(super) fn gathered(&self, which: &[u32]) -> Vec<f32> {
+        let mut rows = vec![0.0; which.len() * self.mean.len()];
+        self.gather(which, &mut rows);
+        rows
+    }
+
+    /// Number of the nearest centre of every point.
+    pub(super) fn nearest_center(&self, centers: &[f32]) -> Vec<u32> {
+        let (n, m) = self.points.shape();
+        let centers = Centers::new(centers, m);
+        let everybody: Vec<u32> = (0..n as u32).collect();
+        let parts = everybody
+            .par_chunks(ASSIGNED)
+            .map_init(|| vec![0.0; ASSIGNED * m], |rows, which| centers.nearest(self.gather(which, rows)));
+        parts.collect::<Vec<_>>().concat()
+    }
+}
+
+/// Points in some order, to be compared with others.
+pub(super) struct Singles<'a> {
+    rows: Centred<'a>,
+    /// Place → point, as these points count.
     pub(super) order: Vec<u32>,
-    /// n × m.
-    pub(super) values: Vec<f32>,
-    /// ‖x‖² less what rounding may add, and twice that: what a value may be too small by.
+    /// The number of the first of these points among all.
+    first: u32,
+    /// ‖x‖² less what rounding may add, and twice that: what a value may be too small by. Not a number where nobody lists the point.
     low: Vec<f32>,
     doubt: Vec<f32>,
     /// Share of the lengths that a product may be off by.
     slack: f64,
     /// All places.
     everything: Range<usize>,
+}
+
+/// Points that ask: their rows, and their numbers among all.
+pub(super) struct Asking {
+    pub(super) rows: Vec<f32>,
+    pub(super) numbers: Vec<u32>,
 }
 
 /// The nearest so far of one point.
@@ -188,51 +235,72 @@ struct Best {
     crowded: bool,
 }
 
-impl Singles {
-    /// Points by number, in this order, less the mean.
-    pub(super) fn new(points: &Points, order: Vec<u32>, mean: &[f64]) -> Self {
-        let (n, m) = (order.len(), points.shape().1);
-        let mut values = vec![0.0_f32; n * m];
-        let mut lengths = vec![0.0; n];
-        values.par_chunks_mut(m).zip(&mut lengths).zip(&order).for_each_init(
-            || vec![0.0; m],
-            |row, ((values, length), i)| {
-                points.copy_row(*i as usize, row);
-                for ((value, x), mean) in values.iter_mut().zip(row.iter()).zip(mean) {
-                    *value = (x - mean) as f32;
-                    *length += f64::from(*value) * f64::from(*value);
-                }
-            },
-        );
+impl<'a> Singles<'a> {
+    /// Points in this order, of which the first has the number `first` among all; each is asked for its k nearest.
+    pub(super) fn new(rows: Centred<'a>, order: Vec<u32>, first: usize, k: usize) -> Self {
+        let (n, m) = (order.len(), rows.mean.len());
+        let (lengths, hashes): (Vec<f64>, Vec<u64>) = order
+            .par_chunks(ASSIGNED)
+            .map_init(
+                || vec![0.0; ASSIGNED * m],
+                |block, which| {
+                    let rows = rows.gather(which, block);
+                    rows.chunks_exact(m).map(|row| (length2(row), hash(row))).collect::<Vec<_>>()
+                },
+            )
+            .flatten_iter()
+            .unzip();
         // Rounding of the values themselves, of every product and of every addition, and room for what vanishes.
         let slack = (m as f64 + 16.0) * f64::from(f32::EPSILON);
         let tiny = 1e-36 * m as f64;
         let low = lengths.iter().map(|l| (l * (1.0 - slack) - tiny) as f32).collect();
         let doubt = lengths.iter().map(|l| (2.0 * (l * slack + tiny)) as f32).collect();
-        Self { m, order, values, low, doubt, slack, everything: 0..n }
+        let mut singles = Self { rows, order, first: first as u32, low, doubt, slack, everything: 0..n };
+        singles.hide_copies(&hashes, k);
+        singles
+    }
+
+    /// A point with more than k copies that come before it is in nobody's list: these are as near, and ties go to the first. Without this, every copy of
+    /// a row would be measured from everywhere.
+    fn hide_copies(&mut self, hashes: &[u64], k: usize) {
+        let (points, order) = (self.rows.points, &self.order);
+        let mut places: Vec<u32> = (0..order.len() as u32).collect();
+        places.par_sort_unstable_by_key(|place| (hashes[*place as usize], order[*place as usize]));
+        let alike = |a: &u32, b: &u32| hashes[*a as usize] == hashes[*b as usize];
+        for run in places.chunk_by(alike).filter(|run| run.len() > k + 1) {
+            let point = |place: &u32| order[*place as usize] as usize;
+            let first = point(&run[0]);
+            for place in run.iter().filter(|place| points.same(first, point(place))).skip(k + 1) {
+                self.low[*place as usize] = f32::NAN;
+            }
+        }
     }
 
     fn n(&self) -> usize {
         self.order.len()
     }
 
+    /// Number among all of the point at a place.
+    fn number(&self, place: usize) -> u32 {
+        self.first + self.order[place]
+    }
+
+    /// The points at these places, to ask.
+    pub(super) fn asking(&self, places: Range<usize>) -> Asking {
+        let rows = self.rows.gathered(&self.order[places.clone()]);
+        Asking { rows, numbers: places.map(|place| self.number(place)).collect() }
+    }
+
     /// Every point against all.
-    fn all(&self, points: &Points, k: usize, observer: &dyn Observer) -> Result<Lists> {
+    fn all(&self, k: usize, observer: &dyn Observer) -> Result<Lists> {
         let n = self.n();
         let groups: Vec<Range<usize>> =
             (0..n).step_by(QUERIES).map(|first| first..(first + QUERIES).min(n)).collect();
-        self.gather(points, k, &groups, &|_| std::slice::from_ref(&self.everything), observer)
+        self.gather(k, &groups, &|_| std::slice::from_ref(&self.everything), observer)
     }
 
     /// Every cell against the cells nearest to it.
-    fn in_cells(
-        &self,
-        points: &Points,
-        k: usize,
-        cells: &Cells,
-        probes: usize,
-        observer: &dyn Observer,
-    ) -> Result<Lists> {
+    fn in_cells(&self, k: usize, cells: &Cells, probes: usize, observer: &dyn Observer) -> Result<Lists> {
         let mut groups = Vec::new();
         let mut cell_of = Vec::new();
         let ranges: Vec<Vec<Range<usize>>> = (0..cells.n())
@@ -245,19 +313,18 @@ impl Singles {
                 cell_of.push(cell);
             }
         }
-        self.gather(points, k, &groups, &|group| &ranges[cell_of[group]], observer)
+        self.gather(k, &groups, &|group| &ranges[cell_of[group]], observer)
     }
 
     /// Lists of all points, group by group of places.
-    fn gather<'a>(
+    fn gather<'r>(
         &self,
-        points: &Points,
         k: usize,
         groups: &[Range<usize>],
-        columns: &(dyn Fn(usize) -> &'a [Range<usize>] + Sync),
+        columns: &(dyn Fn(usize) -> &'r [Range<usize>] + Sync),
         observer: &dyn Observer,
     ) -> Result<Lists> {
-        let n = self.n();
+        let (n, points) = (self.n(), self.rows.points);
         let measure = |i: u32, j: u32| points.distance2(i as usize, j as usize);
         let mut lists = Lists { k, indices: vec![0; n * k], values: vec![0.0; n * k] };
         for (chunk, batch) in groups.chunks(TOGETHER).enumerate() {
@@ -266,10 +333,8 @@ impl Singles {
                 .enumerate()
                 .map(|(at, group)| {
                     go_on(observer, Stage::Neighbors)?;
-                    let queries = &self.values[group.start * self.m..group.end * self.m];
-                    let asking: Vec<u32> = self.order[group.clone()].to_vec();
-                    let found =
-                        self.ask(&measure, queries, &asking, k, columns(chunk * TOGETHER + at), Vec::new());
+                    let asking = self.asking(group.clone());
+                    let found = self.ask(&measure, &asking, k, columns(chunk * TOGETHER + at), Vec::new());
                     let (done, total) = (group.len() as u64, n as u64);
                     observer.notice(&Event::Progress { stage: Stage::Neighbors, done, total });
                     Ok(found)
@@ -288,28 +353,17 @@ impl Singles {
     }
 
     /// Exact neighbours of a few points, whoever they are: n' × k.
-    fn exact_of(
-        &self,
-        points: &Points,
-        asking: &[usize],
-        k: usize,
-        observer: &dyn Observer,
-    ) -> Result<Vec<u32>> {
-        let mut place = vec![0_u32; self.n()];
+    fn exact_of(&self, asking: &[usize], k: usize, observer: &dyn Observer) -> Result<Vec<u32>> {
+        let points = self.rows.points;
         let measure = |i: u32, j: u32| points.distance2(i as usize, j as usize);
-        self.order.iter().enumerate().for_each(|(at, i)| place[*i as usize] = at as u32);
         let found: Result<Vec<Vec<u32>>> = asking
-            .par_chunks(QUERIES / 4)
+            .par_chunks(FEW)
             .map(|asking| {
                 go_on(observer, Stage::Neighbors)?;
-                let queries: Vec<f32> = asking
-                    .iter()
-                    .flat_map(|i| &self.values[place[*i] as usize * self.m..][..self.m])
-                    .copied()
-                    .collect();
-                let asking: Vec<u32> = asking.iter().map(|i| *i as u32).collect();
+                let numbers: Vec<u32> = asking.iter().map(|i| *i as u32).collect();
+                let asking = Asking { rows: self.rows.gathered(&numbers), numbers };
                 let all = std::slice::from_ref(&self.everything);
-                let found = self.ask(&measure, &queries, &asking, k, all, Vec::new());
+                let found = self.ask(&measure, &asking, k, all, Vec::new());
                 Ok(found.into_iter().flatten().map(|(_, j)| j).collect())
             })
             .collect();
@@ -320,36 +374,34 @@ impl Singles {
     pub(super) fn ask(
         &self,
         measure: &impl Fn(u32, u32) -> f64,
-        queries: &[f32],
-        asking: &[u32],
+        asking: &Asking,
         k: usize,
         columns: &[Range<usize>],
         before: Vec<Found>,
     ) -> Vec<Found> {
-        let (m, height) = (self.m, asking.len());
-        let lengths: Vec<f64> = queries
-            .chunks_exact(m)
-            .map(|x| x.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>())
-            .collect();
+        let (m, height) = (self.rows.mean.len(), asking.numbers.len());
+        let lengths: Vec<f64> = asking.rows.chunks_exact(m).map(length2).collect();
         let mut best: Vec<Best> =
             (0..height).map(|_| Best { limit: f32::INFINITY, ..Best::default() }).collect();
         for ((best, before), length) in best.iter_mut().zip(before).zip(&lengths) {
             best.settled = before;
             best.limit = self.limit_of(&best.settled, *length, k);
         }
-        let mut products = vec![0.0_f32; height * COLUMNS];
-        let ours = MatRef::from_row_major_slice(queries, height, m);
+        let most = (COLUMN_VALUES / m).clamp(COLUMNS[0], COLUMNS[1]);
+        let mut block = vec![0.0_f32; most * m];
+        let mut products = vec![0.0_f32; height * most];
+        let ours = MatRef::from_row_major_slice(&asking.rows, height, m);
         for range in columns {
-            for first in range.clone().step_by(COLUMNS) {
-                let width = COLUMNS.min(range.end - first);
-                let theirs =
-                    MatRef::from_row_major_slice(&self.values[first * m..(first + width) * m], width, m);
+            for first in range.clone().step_by(most) {
+                let width = most.min(range.end - first);
+                let theirs = self.rows.gather(&self.order[first..first + width], &mut block);
+                let theirs = MatRef::from_row_major_slice(theirs, width, m);
                 let products = &mut products[..height * width];
                 let out = MatMut::from_row_major_slice_mut(products, height, width);
                 matmul(out, Accum::Replace, ours, theirs.transpose(), -2.0, Par::Seq);
                 for (a, products) in products.chunks_exact(width).enumerate() {
                     let doubt = (2.0 * lengths[a] * self.slack + 2e-36 * m as f64) as f32;
-                    let i = asking[a];
+                    let i = asking.numbers[a];
                     vectorized(
                         #[inline(always)]
                         || {
@@ -361,7 +413,7 @@ impl Singles {
                 }
             }
         }
-        for (best, i) in best.iter_mut().zip(asking) {
+        for (best, i) in best.iter_mut().zip(&asking.numbers) {
             self.settle(measure, *i, best, k);
         }
         best.into_iter().map(|best| best.settled).collect()
@@ -373,13 +425,14 @@ impl Singles {
             return f32::INFINITY;
         }
         let most = settled[k - 1].0;
-        let limit = (most - length + 2.0 * self.slack * (length + most) + 4e-36 * self.m as f64) as f32;
+        let limit =
+            (most - length + 2.0 * self.slack * (length + most) + 4e-36 * self.rows.mean.len() as f64) as f32;
         limit.next_up()
     }
 
     /// Measure the candidates and keep the k nearest.
     fn settle(&self, measure: &impl Fn(u32, u32) -> f64, i: u32, best: &mut Best, k: usize) {
-        let others = best.list.drain(..).map(|(_, place)| self.order[place as usize]).filter(|j| *j != i);
+        let others = best.list.drain(..).map(|(_, place)| self.number(place as usize)).filter(|j| *j != i);
         best.settled.extend(others.map(|j| (measure(i, j), j)));
         best.settled.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         best.settled.truncate(k);
@@ -559,30 +612,55 @@ fn nearest_cells(centers: &[f32], m: usize, cell: usize) -> Vec<u32> {
 
 /// Number of the nearest centre of every row.
 pub(super) fn nearest_center(rows: &[f32], centers: &[f32], m: usize) -> Vec<u32> {
-    let k = centers.len() / m;
-    let lengths: Vec<f32> = centers.chunks_exact(m).map(|c| c.iter().map(|x| x * x).sum()).collect();
-    let all = MatRef::from_row_major_slice(centers, k, m);
-    let parts: Vec<Vec<u32>> = rows
-        .par_chunks(QUERIES * m)
-        .map(|rows| {
-            let height = rows.len() / m;
-            let mut products = vec![0.0_f32; height * k];
-            let out = MatMut::from_row_major_slice_mut(&mut products, height, k);
-            let rows = MatRef::from_row_major_slice(rows, height, m);
-            matmul(out, Accum::Replace, rows, all.transpose(), -2.0, Par::Seq);
-            let nearest = |products: &[f32]| {
-                let mut best = (f32::INFINITY, 0);
-                for (at, (p, l)) in products.iter().zip(&lengths).enumerate() {
-                    if p + l < best.0 {
-                        best = (p + l, at as u32);
-                    }
-                }
-                best.1
-            };
-            products.chunks_exact(k).map(nearest).collect()
-        })
-        .collect();
+    let centers = Centers::new(centers, m);
+    let parts: Vec<Vec<u32>> = rows.par_chunks(ASSIGNED * m).map(|rows| centers.nearest(rows)).collect();
     parts.concat()
+}
+
+/// Centres of cells, with their lengths.
+struct Centers<'a> {
+    all: MatRef<'a, f32>,
+    lengths: Vec<f32>,
+}
+
+impl<'a> Centers<'a> {
+    fn new(centers: &'a [f32], m: usize) -> Self {
+        let lengths = centers.chunks_exact(m).map(|c| c.iter().map(|x| x * x).sum()).collect();
+        Self { all: MatRef::from_row_major_slice(centers, centers.len() / m, m), lengths }
+    }
+
+    /// Number of the nearest centre of each of these rows.
+    fn nearest(&self, rows: &[f32]) -> Vec<u32> {
+        let (k, m) = (self.all.nrows(), self.all.ncols());
+        let height = rows.len() / m;
+        let mut products = vec![0.0_f32; height * k];
+        let out = MatMut::from_row_major_slice_mut(&mut products, height, k);
+        let rows = MatRef::from_row_major_slice(rows, height, m);
+        matmul(out, Accum::Replace, rows, self.all.transpose(), -2.0, Par::Seq);
+        let nearest = |products: &[f32]| {
+            let mut best = (f32::INFINITY, 0);
+            for (at, (p, l)) in products.iter().zip(&self.lengths).enumerate() {
+                if p + l < best.0 {
+                    best = (p + l, at as u32);
+                }
+            }
+            best.1
+        };
+        products.chunks_exact(k).map(nearest).collect()
+    }
+}
+
+/// A number that rows have in common where they are the same.
+fn hash(row: &[f32]) -> u64 {
+    // −0 and 0 are one value.
+    let mix =
+        |seen: u64, x: &f32| (seen ^ u64::from((x + 0.0).to_bits())).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    row.iter().fold(0, |seen, x| mix(seen, x).rotate_left(29))
+}
+
+/// Squared length of a row, one value after the other.
+fn length2(row: &[f32]) -> f64 {
+    row.iter().map(|x| f64::from(*x) * f64::from(*x)).sum()
 }
 
 /// Every centre becomes the mean of its rows; one without rows stays.
@@ -608,7 +686,7 @@ mod tests {
     use crate::observe::Silent;
     use crate::samples::Samples;
 
-    fn naive(points: &Points, n: usize, k: usize) -> Vec<u32> {
+    fn naive(points: &Points<'_>, n: usize, k: usize) -> Vec<u32> {
         (0..n)
             .flat_map(|i| {
                 let mut row: Vec<(f64, u32)> =
@@ -645,6 +723,32 @@ mod tests {
     }
 
     #[test]
+    fn many_copies_of_one_point_change_no_list() {
+        // Three of four are copies of one row, some with its zero negative; a few are copies of another; distances far below what products can tell.
+        let (n, m) = (3000, 6);
+        let mut random = Stream::new(5, 5);
+        let row = |i: usize| match i % 8 {
+            0 if i % 16 == 0 => [0.5; 6],
+            0 | 1 => [0.0; 6].map(|_| random.normal()),
+            2 => [1.0, -0.0, 3.0, 4.0, 5.0, 6.0],
+            3 => [1.0, 0.0, 3.0, 4.0, 5.0, 6.0 + 1e-9 * (i / 800) as f64],
+            _ => [1.0, 0.0, 3.0, 4.0, 5.0, 6.0],
+        };
+        let data: Vec<f64> = (0..n).flat_map(row).collect();
+        let samples = Samples::from_rows(&data, n, m).unwrap();
+        let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
+        let mean = points.mean();
+        let rows = Centred { points: &points, mean: &mean };
+        let singles = Singles::new(rows, (0..n as u32).rev().collect(), 0, 9);
+        let hidden = singles.low.iter().filter(|low| low.is_nan()).count();
+        assert!(hidden > n / 2, "only {hidden} copies are left out");
+        for k in [1, 9, 40] {
+            let (found, _) = search(&points, k, Way::Exact, &Silent).unwrap();
+            assert!(found.indices == naive(&points, n, k), "k = {k}");
+        }
+    }
+
+    #[test]
     fn cells_reach_the_recall_they_report() {
         let n = 6000;
         let data = mixture(n, 12, 9, 3.0, 2).unwrap();
@@ -661,5 +765,45 @@ mod tests {
         let again = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let again = again.install(|| search(&points, 20, Way::Cells, &Silent).unwrap());
         assert!(again == (found, report), "lists depend on the number of threads");
+    }
+
+    /// A surface of three parameters, bent through 32 features.
+    fn surface(n: usize) -> Vec<f64> {
+        let mut random = Stream::new(6, 1);
+        let bend = |at: [f64; 3], j: usize| {
+            let j = j as f64;
+            (at[0] * (1.0 + 0.1 * j) + j).sin() + (at[1] * 0.7 - j).cos() * at[2]
+        };
+        let place = |_| {
+            let at = [0.0; 3].map(|_| 3.0 * random.uniform());
+            (0..32).map(move |j| bend(at, j)).collect::<Vec<_>>()
+        };
+        (0..n).flat_map(place).collect()
+    }
+
+    #[test]
+    fn cells_find_95_of_100_neighbours_in_larger_sets() {
+        let (n, k) = (24_000, 64);
+        let sets = [
+            ("a surface of 3 parameters", 32, surface(n)),
+            ("a mixture in 64 features", 64, mixture(n, 64, 20, 3.0, 7).unwrap().data),
+        ];
+        for (name, m, data) in sets {
+            let data: Vec<f32> = data.iter().map(|x| *x as f32).collect();
+            let samples = Samples::from_rows(&data, n, m).unwrap();
+            let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
+            let (found, report) = search(&points, k, Way::Cells, &Silent).unwrap();
+            assert!(report.approximate, "{name}: cells made one look at most pairs");
+            let asked: Vec<usize> = (0..n).step_by(61).collect();
+            let of = |i: &usize| {
+                let mut row: Vec<(f64, u32)> =
+                    (0..n).filter(|j| j != i).map(|j| (points.distance2(*i, j), j as u32)).collect();
+                row.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                row[..k].iter().filter(|(_, j)| found.row(*i).0.contains(j)).count()
+            };
+            let hits: usize = asked.par_iter().map(of).sum();
+            let recall = hits as f64 / (asked.len() * k) as f64;
+            assert!(recall >= 0.95 && (recall - report.recall).abs() < 0.02, "{name}: {recall} {report:?}");
+        }
     }
 }

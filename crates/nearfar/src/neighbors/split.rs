@@ -11,7 +11,8 @@ use super::Metric;
 use super::exact::{Overall, Part, Points, Range};
 use super::nearest::only_copies;
 use super::search::{
-    Cells, Found, Lists, QUERIES, SAMPLE, SearchReport, Singles, Way, nearest_center, spread,
+    ASSIGNED, Asking, Cells, Centred, FEW, Found, Lists, QUERIES, SAMPLE, SearchReport, Singles, Way,
+    nearest_center, spread,
 };
 use crate::crew::Share;
 use crate::error::{DataError, Error, Result};
@@ -61,9 +62,9 @@ impl Overall for Everywhere<'_> {
     }
 }
 
-impl Points {
+impl<'a> Points<'a> {
     /// The points of this process, of all that a team holds.
-    pub(crate) fn of_share(rows: &Samples<'_>, metric: Metric, share: &Share) -> Result<Self> {
+    pub(crate) fn of_share(rows: &Samples<'a>, metric: Metric, share: &Share) -> Result<Self> {
         let (n_samples, n_features) = (share.n_rows(), rows.n_features());
         if n_samples == 0 || n_features == 0 {
             return Err(DataError::Empty { n_samples, n_features }.into());
@@ -101,12 +102,15 @@ impl Points {
     }
 
     /// The smallest positive squared distance of every own point whose list holds nothing but copies of it; infinite when there is none.
-    pub(super) fn apart_by_ring(&self, lists: &Lists) -> HashMap<usize, f64> {
+    pub(super) fn apart(&self, lists: &Lists) -> HashMap<usize, f64> {
         let alone: Vec<usize> = (0..self.n).filter(|i| only_copies(lists, *i)).collect();
-        let mut least = vec![f64::INFINITY; alone.len()];
+        let stand_ins = self.stand_ins(lists, &alone);
+        let mut looked: Vec<(usize, f64)> = stand_ins.iter().map(|i| (*i, f64::INFINITY)).collect();
+        looked.sort_unstable_by_key(|(i, _)| *i);
+        looked.dedup_by_key(|(i, _)| *i);
         if self.share().team().any("copies", !alone.is_empty()) {
             let visit = &mut |_: usize, others: &Self| {
-                least.par_iter_mut().zip(&alone).for_each(|(least, i)| {
+                looked.par_iter_mut().for_each(|(i, least)| {
                     let distances = (0..others.n).map(|j| self.distance2_to(*i, others, j));
                     *least = distances.filter(|v| *v > 0.0).fold(*least, f64::min);
                 });
@@ -115,7 +119,21 @@ impl Points {
             // The visit never fails.
             let _ = self.ring("points against copies", visit);
         }
-        alone.into_iter().zip(least).collect()
+        let least: HashMap<usize, f64> = looked.into_iter().collect();
+        alone.into_iter().zip(stand_ins).map(|(i, other)| (i, least[&other])).collect()
+    }
+
+    /// For each of these points, whose lists hold nothing but copies, one that is the same: where there are thousands of them, one is enough to look at.
+    fn stand_ins(&self, lists: &Lists, alone: &[usize]) -> Vec<usize> {
+        let first = self.share().rows().start;
+        let mut leaders: HashMap<usize, usize> = HashMap::new();
+        let stand_in = |i: &usize| {
+            // Lists of copies begin with the first of them all.
+            let all = (lists.row(*i).0[0] as usize).min(first + i);
+            let leader = *leaders.entry(all).or_insert(*i);
+            if self.same(leader, *i) { leader } else { *i }
+        };
+        alone.iter().map(stand_in).collect()
     }
 
     /// These points, whoever holds them, in this order.
@@ -149,7 +167,7 @@ fn gather_some<T: Pod>(share: &Share, wanted: &[usize], mine: &[T], width: usize
 
 /// As [`super::search::search`], of points that a team holds; lists of the own ones.
 pub(super) fn search(
-    points: &Points,
+    points: &Points<'_>,
     k: usize,
     way: Way,
     observer: &dyn Observer,
@@ -168,7 +186,7 @@ pub(super) fn search(
 
 /// One search.
 struct Ring<'a> {
-    points: &'a Points,
+    points: &'a Points<'a>,
     share: Share,
     mean: Vec<f64>,
     k: usize,
@@ -176,17 +194,20 @@ struct Ring<'a> {
 }
 
 impl Ring<'_> {
-    /// Points in some order, by their number among all; `first` is that of the first.
-    fn numbered(&self, points: &Points, order: Vec<u32>, first: usize) -> Singles {
-        let mut singles = Singles::new(points, order, &self.mean);
-        singles.order.iter_mut().for_each(|i| *i += first as u32);
-        singles
+    /// Points less the mean of all.
+    fn centred<'a>(&'a self, points: &'a Points<'a>) -> Centred<'a> {
+        Centred { points, mean: &self.mean }
+    }
+
+    /// Points in some order; `first` is the number of the first among all.
+    fn singles<'a>(&'a self, points: &'a Points<'a>, order: Vec<u32>, first: usize) -> Singles<'a> {
+        Singles::new(self.centred(points), order, first, self.k)
     }
 
     /// Every point against all.
     fn exact(&self) -> Result<Lists> {
         let n = self.points.shape().0;
-        let own = self.numbered(self.points, (0..n as u32).collect(), self.share.rows().start);
+        let own = self.singles(self.points, (0..n as u32).collect(), self.share.rows().start);
         let groups: Vec<Places<usize>> =
             (0..n).step_by(QUERIES).map(|first| first..(first + QUERIES).min(n)).collect();
         self.gather(&own, &groups, &|_, others| {
@@ -202,7 +223,8 @@ impl Ring<'_> {
         let cells = self.cells()?;
         let own = own_order(&cells, share);
         let first = share.rows().start;
-        let singles = self.numbered(self.points, own.iter().map(|i| i - first as u32).collect(), first);
+        let order = own.iter().map(|i| i - first as u32).collect();
+        let singles = self.singles(self.points, order, first);
         let [chosen, asked] = spread(share.n_rows());
         let probes = cells.probes_for(&chosen, &self.exact_of(&singles, &chosen)?);
         if cells.mean_share(probes) > 0.5 {
@@ -249,10 +271,10 @@ impl Ring<'_> {
         let team = share.team();
         let (chosen, n_cells) = Cells::sample(share.n_rows());
         let sample = self.points.some(share, &chosen);
-        let sample = Singles::new(&sample, (0..chosen.len() as u32).collect(), &self.mean).values;
+        let sample = self.centred(&sample).gathered(&(0..chosen.len() as u32).collect::<Vec<_>>());
         // Everybody looks at a part of the sample.
-        let parts = chosen.len().div_ceil(QUERIES);
-        let cut = |p: usize| (parts * p / team.size() * QUERIES).min(chosen.len());
+        let parts = chosen.len().div_ceil(ASSIGNED);
+        let cut = |p: usize| (parts * p / team.size() * ASSIGNED).min(chosen.len());
         let lengths: Vec<usize> = (0..team.size()).map(|p| cut(p + 1) - cut(p)).collect();
         let nearest = |sample: &[f32], centers: &[f32]| {
             let mine = &sample[cut(team.rank()) * m..cut(team.rank() + 1) * m];
@@ -261,9 +283,7 @@ impl Ring<'_> {
             of
         };
         let centers = Cells::centers(&sample, n_cells, m, self.observer, &nearest)?;
-        let n = self.points.shape().0;
-        let own = Singles::new(self.points, (0..n as u32).collect(), &self.mean);
-        let of = share.gather_rows("cells", &nearest_center(&own.values, &centers, m), 1);
+        let of = share.gather_rows("cells", &self.centred(self.points).nearest_center(&centers), 1);
         Ok(Cells::new(&centers, m, of))
     }
 
@@ -272,25 +292,25 @@ impl Ring<'_> {
     #[allow(clippy::type_complexity)] // said in words above
     fn gather(
         &self,
-        own: &Singles,
+        own: &Singles<'_>,
         groups: &[Places<usize>],
-        sorted: &dyn Fn(usize, &Points) -> (Vec<u32>, Vec<Vec<Places<usize>>>),
+        sorted: &dyn Fn(usize, &Points<'_>) -> (Vec<u32>, Vec<Vec<Places<usize>>>),
     ) -> Result<Lists> {
-        let (n, m) = self.points.shape();
+        let (n, _) = self.points.shape();
         let k = self.k;
         let mine = self.share.rows().start as u32;
         let total = (n * self.share.team().size()) as u64;
         let mut found: Vec<Found> = vec![Found::new(); n];
         self.points.ring("points for neighbours", &mut |first, others| {
             let (order, ranges) = sorted(first, others);
-            let columns = self.numbered(others, order, first);
+            let columns = self.singles(others, order, first);
             let measure =
                 |i: u32, j: u32| self.points.distance2_to((i - mine) as usize, others, j as usize - first);
             let before: Vec<Vec<Found>> = groups
                 .iter()
                 .map(|group| {
                     let places = own.order[group.clone()].iter();
-                    places.map(|i| std::mem::take(&mut found[(i - mine) as usize])).collect()
+                    places.map(|i| std::mem::take(&mut found[*i as usize])).collect()
                 })
                 .collect();
             let now: Result<Vec<Vec<Found>>> = groups
@@ -299,9 +319,7 @@ impl Ring<'_> {
                 .zip(&ranges)
                 .map(|((group, before), ranges)| {
                     go_on(self.observer, Stage::Neighbors)?;
-                    let queries = &own.values[group.start * m..group.end * m];
-                    let asking = &own.order[group.clone()];
-                    let now = columns.ask(&measure, queries, asking, k, ranges, before);
+                    let now = columns.ask(&measure, &own.asking(group.clone()), k, ranges, before);
                     let done = group.len() as u64;
                     self.observer.notice(&Event::Progress { stage: Stage::Neighbors, done, total });
                     Ok(now)
@@ -309,7 +327,7 @@ impl Ring<'_> {
                 .collect();
             for (group, now) in groups.iter().zip(now?) {
                 for (i, now) in own.order[group.clone()].iter().zip(now) {
-                    found[(i - mine) as usize] = now;
+                    found[*i as usize] = now;
                 }
             }
             Ok(())
@@ -323,21 +341,22 @@ impl Ring<'_> {
     }
 
     /// Exact neighbours of a few points, whoever they are: n' × k.
-    fn exact_of(&self, own: &Singles, asking: &[usize]) -> Result<Vec<u32>> {
+    fn exact_of(&self, own: &Singles<'_>, asking: &[usize]) -> Result<Vec<u32>> {
         let (share, k) = (&self.share, self.k);
         go_on(self.observer, Stage::Neighbors)?;
         let asked = self.points.some(share, asking);
-        let queries = Singles::new(&asked, (0..asking.len() as u32).collect(), &self.mean).values;
-        let (m, first) = (own.m, share.rows().start);
+        let first = share.rows().start;
         let place: HashMap<u32, usize> = asking.iter().enumerate().map(|(at, i)| (*i as u32, at)).collect();
         let measure = |i: u32, j: u32| asked.distance2_to(place[&i], self.points, j as usize - first);
         let everything = 0..own.order.len();
         let found: Vec<Vec<Found>> = asking
-            .par_chunks(QUERIES / 4)
-            .zip(queries.par_chunks(QUERIES / 4 * m))
-            .map(|(asking, queries)| {
-                let asking: Vec<u32> = asking.iter().map(|i| *i as u32).collect();
-                own.ask(&measure, queries, &asking, k, std::slice::from_ref(&everything), Vec::new())
+            .par_chunks(FEW)
+            .enumerate()
+            .map(|(chunk, asking)| {
+                let places: Vec<u32> = (0..asking.len()).map(|at| (chunk * FEW + at) as u32).collect();
+                let rows = self.centred(&asked).gathered(&places);
+                let asking = Asking { rows, numbers: asking.iter().map(|i| *i as u32).collect() };
+                own.ask(&measure, &asking, k, std::slice::from_ref(&everything), Vec::new())
             })
             .collect();
         // Everybody's k nearest; where there are fewer, nobody at an infinite distance.

@@ -28,7 +28,8 @@ use super::columns::{Role, roles};
 use super::error::{Column, LoadProblem, Place, shorten};
 use super::labels::Labels;
 use super::limit::Unpacked;
-use super::table::{Table, TableValues};
+use super::room::Room;
+use super::table::{NARROWED, Table, TableValues};
 use super::text::label_column;
 use super::{Format, LoadOptions, Truth};
 
@@ -135,9 +136,10 @@ fn read_parquet<R: ChunkReader + 'static>(
 ) -> Result<Table, LoadProblem> {
     let source = open().map_err(LoadProblem::Unreadable)?;
     let metadata = ArrowReaderMetadata::load(&source, ArrowReaderOptions::default()).map_err(damaged)?;
-    let plan = plan(metadata.schema())?;
+    let mut plan = plan(metadata.schema())?;
     let schema = metadata.parquet_schema();
-    let mask = |positions: Range<usize>| ProjectionMask::roots(schema, plan.kept[positions].iter().copied());
+    let kept = plan.kept.clone();
+    let mask = |positions: Range<usize>| ProjectionMask::roots(schema, kept[positions].iter().copied());
     // Row groups that hold wanted rows, and the rows before the first of them.
     let (mut groups, mut before, mut rows) = (Vec::new(), 0, 0);
     for (number, group) in metadata.metadata().row_groups().iter().enumerate() {
@@ -153,6 +155,7 @@ fn read_parquet<R: ChunkReader + 'static>(
     }
     pages::check(&source, metadata.metadata(), &groups, &mask(0..plan.kept.len()), limit)?;
     let (all, rows) = (rows, wanted.end.min(rows).saturating_sub(wanted.start));
+    plan.fit(rows);
     let width = LINE / if plan.single { 4 } else { 8 };
     plan.collect(rows, width, |positions| {
         let source = open().map_err(LoadProblem::Unreadable)?;
@@ -194,8 +197,10 @@ struct Plan {
     kept: Vec<usize>,
     /// What each of those is for.
     roles: Vec<Role>,
-    /// Whether single precision holds every feature exactly.
+    /// Whether the features are read in single precision: it holds each exactly, or there is no room for more.
     single: bool,
+    narrowed: bool,
+    room: Room,
 }
 
 impl Plan {
@@ -217,7 +222,7 @@ impl Plan {
         };
         let mut features = kept.iter().filter(|&&index| all[index] == Role::Feature);
         let single = features.all(|&index| small(schema.field(index).data_type()));
-        Ok(Self { names, kept, roles, single })
+        Ok(Self { names, kept, roles, single, narrowed: false, room: options.room() })
     }
 
     /// One column of labels and nothing else.
@@ -232,7 +237,14 @@ impl Plan {
             (None, Some((only, _)), None) => only,
             _ => label_column(&names, wanted)?,
         };
-        Ok(Self { names, kept: vec![column], roles: vec![Role::Truth], single: true })
+        let (kept, roles) = (vec![column], vec![Role::Truth]);
+        Ok(Self { names, kept, roles, single: true, narrowed: false, room: options.room() })
+    }
+
+    /// Narrow what would not fit.
+    fn fit(&mut self, rows: usize) {
+        self.narrowed = !self.single && self.room.narrows(rows.saturating_mul(self.n_features()));
+        self.single |= self.narrowed;
     }
 
     fn n_features(&self) -> usize {
@@ -265,7 +277,7 @@ impl Plan {
         TableValues: From<Buffer<T::Native>>,
     {
         let n_features = self.n_features();
-        let mut values = Buffer::<T::Native>::zeros(rows.saturating_mul(n_features))?;
+        let mut values = Buffer::<T::Native>::within(&self.room, rows.saturating_mul(n_features))?;
         let (mut truth, mut ids, mut n_samples) = (Vec::new(), Vec::new(), 0);
         for start in (0..self.kept.len()).step_by(width) {
             let positions = start..(start + width).min(self.kept.len());
@@ -303,6 +315,9 @@ impl Plan {
         }
         values.truncate(n_samples * n_features);
         let named = self.kept.iter().zip(&self.roles).filter(|(_, role)| **role == Role::Feature);
+        let narrowed = if self.narrowed { NARROWED } else { "" };
+        let place = if values.in_file() { ", in a temporary file" } else { "" };
+        let source = format!("{n_samples} x {n_features}{narrowed}{place}");
         Ok(Table {
             values: values.seen_finite().into(),
             n_samples,
@@ -313,7 +328,7 @@ impl Plan {
                 .contains(&Role::Truth)
                 .then(|| Labels::from_names(truth.into_iter().map(Into::into))),
             ids: self.roles.contains(&Role::Id).then_some(ids),
-            source: format!("{n_samples} x {n_features}"),
+            source,
         })
     }
 }
@@ -376,11 +391,22 @@ impl Cells<'_> {
         if !T::Native::all_finite(values) {
             let mut wide = values.iter().map(|&value| value.into()).enumerate();
             if let Some((row, value)) = wide.find(|(_, value): &(usize, f64)| !value.is_finite()) {
+                let value = self.wide_value(column, row).unwrap_or(value);
+                if value.is_finite() {
+                    let (place, column) = (self.place(row), self.column());
+                    return Err(LoadProblem::TooWide { place, column, value });
+                }
                 let (place, value) = (self.place(row), value.to_string());
                 return Err(LoadProblem::NotFinite { place, column: self.column(), value });
             }
         }
         Ok(numbers.clone())
+    }
+
+    /// The number before it was narrowed.
+    fn wide_value(&self, column: &ArrayRef, row: usize) -> Option<f64> {
+        let wide = arrow_cast::cast(&column.slice(row, 1), &DataType::Float64).ok()?;
+        Some(wide.as_primitive::<Float64Type>().value(0))
     }
 
     fn not_numeric(&self, column: &ArrayRef) -> LoadProblem {

@@ -3,6 +3,7 @@
 mod arrays;
 #[cfg(feature = "parquet")]
 mod columnar;
+mod large;
 mod mat;
 mod text;
 

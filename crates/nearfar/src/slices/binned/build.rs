@@ -76,7 +76,7 @@ type Pair = (u32, f64, u16, u16);
 impl<E: Entry> BinnedSlices<E> {
     /// Slices of these points: `lists` holds the K − 1 nearest of everybody, `sigma` the local scales in the same units.
     pub(crate) fn new(
-        points: &Points,
+        points: &Points<'_>,
         lists: &Lists,
         sigma: &[f64],
         shape: BinnedShape,

@@ -93,7 +93,7 @@ impl<E> Far<E> {
 
 /// Measure all partners and put them into bins by their quantile among those of their point; near ones are left out.
 pub(super) fn measure<E: Entry>(
-    points: &Points,
+    points: &Points<'_>,
     lists: &Lists,
     partners: &Partners,
     shape: BinnedShape,
@@ -145,7 +145,7 @@ pub(super) fn measure<E: Entry>(
 }
 
 /// Squared distances of the own points to all their partners, as the points of all processes pass by.
-fn distances_by_ring(points: &Points, partners: &Partners, observer: &dyn Observer) -> Result<Vec<f64>> {
+fn distances_by_ring(points: &Points<'_>, partners: &Partners, observer: &dyn Observer) -> Result<Vec<f64>> {
     let ((n, _), width, first) = (points.shape(), partners.len(), points.share().rows().start);
     let mut who = vec![0_u32; n * width];
     who.par_chunks_mut(width).enumerate().for_each(|(a, who)| {

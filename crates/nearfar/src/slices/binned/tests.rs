@@ -4,7 +4,7 @@ use super::*;
 use crate::generate::{blobs, mixture};
 use crate::math::rng::Stream;
 use crate::neighbors::exact::Points;
-use crate::neighbors::nearest::{nearest_apart, scales};
+use crate::neighbors::nearest::scales_of;
 use crate::neighbors::search::{Way, search};
 use crate::neighbors::{Input, Metric, rank};
 use crate::observe::Silent;
@@ -13,10 +13,9 @@ use crate::slices::{FullSlices, Graph};
 use crate::spectral::eigen::Operator;
 
 fn binned<E: Entry>(samples: Samples<'_>, shape: BinnedShape) -> BinnedSlices<E> {
-    let n = samples.n_samples();
     let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
     let (lists, _) = search(&points, shape.near - 1, Way::Auto, &Silent).unwrap();
-    let (sigma, _) = scales(&lists, n, &|i| nearest_apart(&points, n, i));
+    let (sigma, _) = scales_of(&points, &lists);
     BinnedSlices::new(&points, &lists, &sigma, shape, 3, &Silent).unwrap()
 }
 
