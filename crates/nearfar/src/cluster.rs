@@ -10,10 +10,10 @@ use crate::learn::MethodParams;
 use crate::learn::lsdg::{Density, start_weights};
 use crate::math::factor::Factor;
 use crate::model::{Model, Source, merged};
-use crate::neighbors::{Input, Warning, needs_all};
+use crate::neighbors::{Input, Warning};
 use crate::observe::{Observer, Silent, Stage, go_on};
 use crate::params::{Mode, Params};
-use crate::prepared::{BinnedReport, Prepared, in_pool, plan, timed, with_slices};
+use crate::prepared::{BinnedReport, Prepared, in_pool, plan_shared, timed, with_slices};
 use crate::sketch::Sketch;
 use crate::slices::{Graph, Slices};
 use crate::spectral::eigen::Operator;
@@ -58,11 +58,14 @@ pub fn fit_saved(
     let kind = params.method.kind();
     let allowed = "lsdg where the run saves itself; the other methods have no checkpoints";
     ParamError::unless(params.method == MethodParams::Lsdg, "method", kind, allowed)?;
-    if input.share().is_some() {
-        return Err(needs_all("a checkpoint").into());
-    }
-    checkpoint.begin(input, params, &plan(input.n_samples(), input.n_features(), params)?)?;
-    Prepared::kept(input, params, Some(checkpoint), observer)?.fit_kept(params, Some(checkpoint), observer)
+    let in_step = in_step(input, observer);
+    let observer = in_step.as_ref().map_or(observer, |in_step| in_step as &dyn Observer);
+    let ranks = input.share().map(|share| share.team().size());
+    checkpoint.begin(input, params, &plan_shared(input.n_samples(), input.n_features(), params, ranks)?)?;
+    let prepared = Prepared::kept(input, params, Some(checkpoint), observer)?;
+    let model = prepared.fit_kept(params, Some(checkpoint), observer)?;
+    checkpoint.share_troubles(observer);
+    Ok(model)
 }
 
 /// The same, watched.
@@ -72,13 +75,18 @@ pub fn fit_saved(
 pub fn fit_observed(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Model> {
     params.check()?;
     check_sizes(input.n_samples(), params.n_clusters)?;
-    let in_step = input.share().map(|share| InStep { inner: observer, team: share.team() });
+    let in_step = in_step(input, observer);
     let observer = in_step.as_ref().map_or(observer, |in_step| in_step as &dyn Observer);
     if params.method == MethodParams::Lsdg {
         Prepared::new(input, params, observer)?.fit(params, observer)
     } else {
         family::Prepared::new(input, params, observer)?.fit(params, observer)
     }
+}
+
+/// Who watches where processes share the rows.
+fn in_step<'a>(input: &'a Input<'_>, observer: &'a dyn Observer) -> Option<InStep<'a>> {
+    input.share().map(|share| InStep { inner: observer, team: share.team() })
 }
 
 fn check_sizes(n_samples: usize, n_clusters: usize) -> Result<()> {
