@@ -15,10 +15,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from . import _convert, _nearfar
+from . import _convert, _nearfar, _ranks
 from ._progress import Bar
 
 if TYPE_CHECKING:
@@ -118,10 +118,14 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         KeyboardInterrupt
             Within a second of Ctrl-C. The best start so far is then available in the attributes, with
             ``complete_ = False``.
+        RuntimeError
+            With ``comm``, where another process has failed or was interrupted; it says which, and why.
         """
+        comm = getattr(self, "comm", None)
+        if comm is not None:
+            return _ranks.together(comm, lambda ranks: self._fit_part(X, ranks))
         kind = self._kind()
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback = {self.callback!r} is not allowed: it must be a function or None")
+        self._check_callback()
         pairwise = kind in ("distances", "affinities")
         X = validate_data(
             self,
@@ -133,10 +137,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
             raise ValueError(f"precomputed {kind} must be a square matrix, but X has shape {X.shape}")
         if pairwise:
             _convert.check_not_negative(X, kind)
-        if X.shape[0] < (self.n_clusters if isinstance(self.n_clusters, numbers.Integral) else 0):
-            raise ValueError(
-                f"n_samples={X.shape[0]} is too few for n_clusters={self.n_clusters}; ask for at most {X.shape[0]}"
-            )
+        self._check_enough(X.shape[0])
         if sparse.issparse(X):
             X, kind = _convert.from_sparse(X, kind)
         elif isinstance(X, np.ndarray) and not (X.flags.c_contiguous or X.flags.f_contiguous):
@@ -163,6 +164,71 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
             raise ended
         self._warn()
         return self
+
+    def _fit_part(self, X: Any, ranks: _ranks.Ranks) -> Self:
+        """Fit together with other processes; of X only the rows of this one are read."""
+        kind = self._kind()
+        self._check_callback()
+        if kind in ("distances", "affinities"):
+            raise ValueError(f"comm needs samples, and X holds {kind}; leave out comm")
+        if getattr(self, "store_affinity", False):
+            raise ValueError("store_affinity = True needs all rows in one process; leave it out, or leave out comm")
+        X = _convert.from_arrow(X)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if len(X.shape) != 2:
+            raise ValueError(f"X must be two-dimensional, but it has shape {X.shape}")
+        validate_data(self, X, skip_check_array=True)
+        settings = self._settings()
+        if self.n_jobs is None:
+            settings["n_threads"] = max(1, settings["n_threads"] // ranks.local)
+        if not isinstance(self.random_state, numbers.Integral):
+            # A seed that is drawn is that of the first process.
+            settings["seed"] = int(ranks.texts(str(settings["seed"]))[0])
+        each = ("n_threads", "memory_limit")  # may differ
+        alike = {name: value for name, value in settings.items() if name not in each}
+        ranks.check_alike(shape=tuple(X.shape), metric=kind, **alike)
+        self._check_enough(X.shape[0])
+        first, behind = _nearfar.rows_of(X.shape[0], ranks.size, ranks.rank)
+        rows = X.iloc[first:behind] if hasattr(X, "iloc") else X[first:behind]
+        # Values that are not finite are looked for by all processes together, so that all name the same row.
+        rows = check_array(
+            rows, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False, ensure_min_samples=0
+        )
+        names = getattr(self, "feature_names_in_", None)
+        bar = Bar() if self.verbose and ranks.rank == 0 else None
+        try:
+            model, ended = _nearfar.fit(
+                rows,
+                kind,
+                settings,
+                feature_names=None if names is None else [str(name) for name in names],
+                callback=self.callback,
+                progress=bar,
+                ranks=ranks,
+                n_samples=X.shape[0],
+            )
+        finally:
+            if bar is not None:
+                bar.close()
+        if model is not None:
+            self._take(model)
+        if ended is not None:
+            raise ended
+        if model is None or not self.complete_:
+            raise _ranks.stopped_elsewhere()
+        if ranks.rank == 0:
+            self._warn()
+        return self
+
+    def _check_callback(self) -> None:
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback = {self.callback!r} is not allowed: it must be a function or None")
+
+    def _check_enough(self, n_samples: int) -> None:
+        if n_samples < (self.n_clusters if isinstance(self.n_clusters, numbers.Integral) else 0):
+            raise ValueError(
+                f"n_samples={n_samples} is too few for n_clusters={self.n_clusters}; ask for at most {n_samples}"
+            )
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
         """Learn the clusters and return the labels of the training samples.

@@ -66,6 +66,12 @@ class NearFar(BaseClusterer):
         By itself none, and 40,000 above 200,000 points.
     store_affinity : bool, default=False
         Keep the merged similarity as `affinity_matrix_`, n x n.
+    comm : communicator of mpi4py, default=None
+        Fit together with the other processes of this communicator (``MPI.COMM_WORLD`` under ``mpirun``). X is the
+        whole array in each of them, by custom ``np.load("big.npy", mmap_mode="r")``, and each reads its own rows
+        alone. Pairs are binned, and all processes get the bits of one with ``mode="binned"``. Samples are not kept,
+        so there is no `predict`, and neither `similarity_` nor `dissimilarity_`. A failure in one process is an
+        exception in all.
     %(pairs)s
     %(common)s
 
@@ -146,6 +152,7 @@ class NearFar(BaseClusterer):
         bins: int | None = None,
         sketch: int | None = None,
         store_affinity: bool = False,
+        comm: Any = None,
         metric: str = "euclidean",
         affinity: str = "self_tuning",
         n_init: int | None = None,
@@ -178,6 +185,7 @@ class NearFar(BaseClusterer):
         self.bins = bins
         self.sketch = sketch
         self.store_affinity = store_affinity
+        self.comm = comm
         self.metric = metric
         self.affinity = affinity
         self.n_init = n_init
@@ -197,7 +205,7 @@ class NearFar(BaseClusterer):
         if not hasattr(self, "_dissimilarity"):
             graph = self._model.dissimilarity(self._n_threads())
             if graph is None:
-                raise AttributeError("this model was learnt from pairs that were not kept, so D is not known")
+                raise AttributeError("what this model was learnt from was not kept, so D is not known")
             n = len(self.labels_)
             self._dissimilarity = sparse.csr_matrix(graph, shape=(n, n))
         return self._dissimilarity

@@ -16,6 +16,7 @@ __all__ = [
     "make",
     "methods",
     "nmi",
+    "rows_of",
     "scores",
 ]
 
@@ -72,7 +73,10 @@ def fit(
     affinity: bool = False,
     callback: Callable[[dict[str, float]], Any] | None = None,
     progress: Callable[[str, str, float, float], Any] | None = None,
+    ranks: Any | None = None,
+    n_samples: int = 0,
 ) -> tuple[Model | None, BaseException | None]: ...
+def rows_of(n_samples: int, size: int, rank: int) -> tuple[int, int]: ...
 def scores(labels: NDArray[np.int64], truth: NDArray[np.int64]) -> dict[str, float]: ...
 def nmi(labels: NDArray[np.int64], truth: NDArray[np.int64], average: str) -> float: ...
 def make(

@@ -91,4 +91,56 @@ for attempt in 1 2 3 4; do
   rm -f pid-*
 done
 say "a killed rank ends the others within 10 seconds, and is named"
+
+# Runs that save themselves: ranks are killed at random moments (every iteration is saved, so many kills come inside a save), and other numbers of ranks go on.
+plain="cluster data.csv -k 5 --max-iter 12 --mode binned --near 16 --far 16 --truth truth --quiet"
+saved="$plain --checkpoint saved --checkpoint-every 0 --resume"
+"$program" $plain --starts 3 --out-dir alone
+numbers=(1 3 2) kills=0 late=0
+for attempt in 0 1 2 3 4 5 6 7 8 9 10 11; do
+  ranks=${numbers[$((attempt % 3))]} victim=$((RANDOM % ranks))
+  rm -f pid-*
+  mpirun -n "$ranks" bash -c 'echo $$ >"pid-$OMPI_COMM_WORLD_RANK"; exec "$0" "$@"' "$program" $saved --starts 3 --out-dir killed --threads 1 >out.txt 2>err.txt &
+  job=$!
+  until [ -s "pid-$victim" ]; do sleep 0.05; done
+  sleep "$((attempt / 4)).$((RANDOM % 10))"
+  kill -KILL "$(cat "pid-$victim")" 2>/dev/null || true
+  begun=$SECONDS
+  if wait "$job"; then late=$((late + 1)); break; fi
+  [ $((SECONDS - begun)) -le 10 ] || fail "the others went on for more than 10 seconds"
+  grep -q "rank $victim" err.txt || { cat err.txt >&2; fail "nobody says that rank $victim is gone"; }
+  if grep -q '^error:' err.txt; then cat err.txt >&2; fail "a resumed run failed"; fi
+  kills=$((kills + 1))
+done
+[ "$kills" -ge 2 ] || fail "only $kills ranks were killed"
+[ "$late" = 1 ] || mpirun -n 2 "$program" $saved --starts 3 --out-dir killed
+for file in $results; do
+  cmp "alone/$file" "killed/$file" || fail "$file differs after $kills kills"
+done
+[ -z "$(ls -A saved)" ] || fail "the checkpoint was not removed"
+say "after $kills kills, resumed with 1, 3 and 2 ranks: the same bits"
+
+# What one process has saved, two go on with, and the other way round; every refusal comes once.
+rm -rf killed
+"$program" $saved --out-dir killed --threads 1 --starts 4 >out.txt 2>err.txt &
+job=$!
+until ls saved/nearfar-start-* >/dev/null 2>&1; do sleep 0.05; done
+kill -KILL "$job"
+wait "$job" || true
+cp -r saved kept
+refused 2 "seed is 8 here and 0 in the checkpoint" -n 2 "$program" $saved --starts 4 --out-dir killed --seed 8
+refused 2 "holds the checkpoint of a run" -n 2 "$program" cluster data.csv -k 5 --truth truth --checkpoint saved -o labels.csv
+refused 2 "rank 1 has other data or settings than rank 0: seed is 8 here and 0 in rank 0" -n 1 "$program" $saved --starts 4 --out-dir killed : -n 1 "$program" $saved --starts 4 --out-dir killed --seed 8
+mkdir elsewhere
+refused 2 "choose a folder that all machines share" -n 1 "$program" $saved --starts 4 --out-dir killed : -n 1 --wdir "$place/elsewhere" "$program" ${saved/data.csv/$place/data.csv} --starts 4 --out-dir killed
+touch file
+refused 2 "cannot be\|not a folder" -n 2 "$program" ${saved/checkpoint saved/checkpoint file} --out-dir killed
+diff -r saved kept >/dev/null || fail "a refused run has touched the checkpoint"
+mpirun -n 2 "$program" $saved --starts 4 --out-dir killed
+"$program" $plain --starts 4 --out-dir alone
+for file in $results; do
+  cmp "alone/$file" "killed/$file" || fail "two ranks went on from one process to another $file"
+done
+grep -q '"resumed": {' killed/summary.json || fail "the summary does not tell that the run was resumed"
+say "what one process saved, two ranks went on with; refusals come once"
 echo "tests/mpi: all checks passed"

@@ -265,6 +265,9 @@ fn binned_mode_by_flag_and_by_size() {
     assert!(plan(&["--points", "5000"]).contains("exact"));
     assert!(plan(&["--points", "1000000"]).contains("binned: 64 near ranks"));
     assert!(plan(&["--points", "5000", "--mode", "binned"]).contains("binned"));
+    let ranks = |count: &str| plan(&["--points", "5000", "--ranks", count, "--threads", "1"]);
+    assert!(ranks("1").contains("5000 on 1 rank of 1 thread\n"), "{}", ranks("1"));
+    assert!(ranks("3").contains("5000 on 3 ranks of 1 thread\n"), "{}", ranks("3"));
 }
 
 #[test]

@@ -61,6 +61,12 @@ fn small(number: usize) -> i32 {
     i32::try_from(number).expect("ranks and message lengths fit in 31 bits")
 }
 
+/// Bytes at a place of their own: where a slice without bytes points to may be what an MPI takes for `MPI_IN_PLACE`.
+fn placed(bytes: &[u8]) -> &[u8] {
+    static NOTHING: [u8; 1] = [0];
+    if bytes.is_empty() { &NOTHING[..0] } else { bytes }
+}
+
 /// One process of MPI's world.
 #[derive(Debug)]
 struct MpiCrew {
@@ -96,7 +102,7 @@ impl MpiCrew {
             })
             .collect();
         let mut parts = PartitionMut::new(all, counts, places);
-        SimpleCommunicator::world().all_gather_varcount_into(mine, &mut parts);
+        SimpleCommunicator::world().all_gather_varcount_into(placed(mine), &mut parts);
     }
 }
 
@@ -110,6 +116,9 @@ impl Crew for MpiCrew {
     }
 
     fn gather(&self, mine: &[u8], lengths: &[usize], all: &mut [u8]) {
+        if all.is_empty() {
+            return; // nobody has anything, as all know
+        }
         if all.len() <= MOST {
             return Self::gather_small(mine, lengths, all);
         }

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use nearfar::model::{Keeper, SaveOptions};
 use nearfar::slices::SparseRows;
-use nearfar::{Error, Input, Params, SavedModel};
+use nearfar::{Error, Input, Params, SavedModel, Share};
 use nearfar_report::{Extras, Known, Picture, gather};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -63,9 +64,8 @@ impl Model {
         classes: Option<(Vec<usize>, Vec<String>)>,
         picture: Option<(usize, usize)>,
     ) -> PyResult<()> {
-        let nobody = Callbacks { callback: None, progress: None, keeper: None };
         let truth = classes.map(|(codes, names)| Known { codes, names });
-        let (html, ended) = watch::run(py, n_threads, &nobody, |watcher| {
+        let (html, ended) = watch::run(py, n_threads, &Callbacks::NONE, |watcher| {
             let input = self.0.samples()?.map(|samples| Input::Samples(samples, self.0.metric()));
             let told = Extras {
                 program: format!("nearfar {} for Python", env!("CARGO_PKG_VERSION")),
@@ -106,9 +106,8 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let matrix = Matrix::of(x)?;
         let samples = matrix.samples()?;
-        let nobody = Callbacks { callback: None, progress: None, keeper: None };
         let (labels, ended) =
-            watch::run(py, n_threads, &nobody, |watcher| self.0.predict(&samples, watcher))?;
+            watch::run(py, n_threads, &Callbacks::NONE, |watcher| self.0.predict(&samples, watcher))?;
         if let Some(error) = ended {
             return Err(error);
         }
@@ -164,9 +163,8 @@ impl Model {
 
     /// D, made anew from the training samples where it was not kept.
     fn dissimilarity<'py>(&self, py: Python<'py>, n_threads: usize) -> PyResult<Option<Csr<'py>>> {
-        let nobody = Callbacks { callback: None, progress: None, keeper: None };
         let (graph, ended) =
-            watch::run(py, n_threads, &nobody, |watcher| self.0.dissimilarity_again(watcher))?;
+            watch::run(py, n_threads, &Callbacks::NONE, |watcher| self.0.dissimilarity_again(watcher))?;
         if let Some(error) = ended {
             return Err(error);
         }
@@ -191,9 +189,10 @@ fn csr<'py>(py: Python<'py>, graph: &SparseRows) -> Csr<'py> {
     )
 }
 
-/// Fit. Gives the model (or `None`) and the exception that ended the run early (or `None`): both where a cancelled run left something.
+/// Fit. Gives the model (or `None`) and the exception that ended the run early (or `None`): both where a cancelled run left something. With `ranks`, `x` are the rows
+/// of this process of `n_samples`; where another process was cancelled there is no exception, and the model is what was left.
 #[pyfunction]
-#[pyo3(signature = (x, kind, settings, *, feature_names=None, dissimilarity=false, affinity=false, callback=None, progress=None))]
+#[pyo3(signature = (x, kind, settings, *, feature_names=None, dissimilarity=false, affinity=false, callback=None, progress=None, ranks=None, n_samples=0))]
 #[allow(clippy::too_many_arguments, reason = "keywords on the Python side")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -205,15 +204,34 @@ pub(crate) fn fit(
     affinity: bool,
     callback: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
+    ranks: Option<Py<PyAny>>,
+    n_samples: usize,
 ) -> PyResult<(Option<Model>, Option<PyErr>)> {
-    let Settings { params, threads } = settings::of(settings)?;
+    let Settings { mut params, threads } = settings::of(settings)?;
     let data = Data::of(x, kind)?;
     let input = data.input()?;
     let keeper = Keeper::default();
+    if let Some(ranks) = &ranks {
+        return fit_part(
+            py,
+            &input,
+            n_samples,
+            &mut params,
+            threads,
+            feature_names,
+            callback,
+            progress,
+            ranks,
+        );
+    }
     let options =
         SaveOptions { similarity: true, dissimilarity, affinity, feature_names, ..SaveOptions::default() };
-    let callbacks =
-        Callbacks { callback: callback.as_ref(), progress: progress.as_ref(), keeper: Some(&keeper) };
+    let callbacks = Callbacks {
+        callback: callback.as_ref(),
+        progress: progress.as_ref(),
+        keeper: Some(&keeper),
+        ranks: None,
+    };
     let (fitted, ended) = watch::run(py, threads, &callbacks, |watcher| {
         let model = nearfar::fit_observed(&input, &params, watcher)?;
         // Graphs are made of the pairs, on the same threads.
@@ -223,6 +241,52 @@ pub(crate) fn fit(
         (Ok(model), ended) => Ok((Some(Model(model)), ended)),
         (Err(Error::Cancelled { .. }), Some(ended)) => {
             Ok((left_over(keeper, &params, &input, options), Some(ended)))
+        }
+        (Err(error), None) => Err(errors::of(&error)),
+        (Err(_), Some(ended)) => Ok((None, Some(ended))),
+    }
+}
+
+/// The same for a process that holds a part of the rows.
+#[allow(clippy::too_many_arguments, reason = "what fit was given")]
+fn fit_part(
+    py: Python<'_>,
+    input: &Input<'_>,
+    n_samples: usize,
+    params: &mut Params,
+    threads: usize,
+    feature_names: Option<Vec<String>>,
+    callback: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+    ranks: &Py<PyAny>,
+) -> PyResult<(Option<Model>, Option<PyErr>)> {
+    let Input::Samples(rows, metric) = *input else {
+        return Err(PyValueError::new_err("processes can share samples, not pairs"));
+    };
+    let number = |name: &str| ranks.bind(py).getattr(name)?.extract::<usize>();
+    let (size, rank, local) = (number("size")?, number("rank")?, number("local")?);
+    // Where nobody said: the part of the machine's memory that is this process's.
+    params.memory.get_or_insert(nearfar::plan::default_memory_limit() / local.max(1) as u64);
+    let params = &*params;
+    let keeper = Keeper::default();
+    let options = SaveOptions { feature_names, ..SaveOptions::default() };
+    let callbacks = Callbacks {
+        callback: callback.as_ref(),
+        progress: progress.as_ref(),
+        keeper: Some(&keeper),
+        ranks: Some(ranks),
+    };
+    let (fitted, ended) = watch::run(py, threads, &callbacks, |watcher| {
+        let share = Share::new(watcher.team(size, rank), n_samples);
+        let input = Input::Part(rows, metric, &share);
+        let model = nearfar::fit_observed(&input, params, watcher)?;
+        Ok(SavedModel::new(&model, &input, &options))
+    })?;
+    match (fitted, ended) {
+        (Ok(model), ended) => Ok((Some(Model(model)), ended)),
+        (Err(Error::Cancelled { .. }), ended) => {
+            let all = Share::alone(n_samples);
+            Ok((left_over(keeper, params, &Input::Part(rows, metric, &all), options), ended))
         }
         (Err(error), None) => Err(errors::of(&error)),
         (Err(_), Some(ended)) => Ok((None, Some(ended))),

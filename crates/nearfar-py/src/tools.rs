@@ -112,8 +112,8 @@ pub(crate) fn correct_rate<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let data = Data::of(x, kind)?;
     let (input, truth) = (data.input()?, truth.as_slice()?);
-    let nobody = Callbacks { callback: None, progress: None, keeper: None };
-    let (rates, ended) = watch::run(py, n_threads, &nobody, |watcher| {
+
+    let (rates, ended) = watch::run(py, n_threads, &Callbacks::NONE, |watcher| {
         Prepared::new(&input, &Params::new(1).starts(1), watcher)?.correct_rate(truth)
     })?;
     match ended {

@@ -1,14 +1,18 @@
 //! The work runs on threads of its own. The calling thread, which alone may touch Python's signals, waits for messages: it calls the callback, moves the
 //! bar, and listens for Ctrl-C twenty times a second.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
+use nearfar::Team;
 use nearfar::model::Keeper;
 use nearfar::observe::{Event, Observer};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+
+use crate::crew::{Apart, Meeting, PyCrew};
 
 /// How often the calling thread looks for signals.
 const LOOK: Duration = Duration::from_millis(50);
@@ -23,10 +27,12 @@ pub(crate) enum Note {
     Finished(&'static str, f64),
 }
 
-enum Message {
+pub(crate) enum Message {
     Tell(Note),
     /// The worker waits for the answer: whether it is enough.
     Ask(Note, SyncSender<bool>),
+    /// The worker waits for other processes.
+    Meet(Meeting),
 }
 
 /// Wishes of the calling thread.
@@ -43,6 +49,14 @@ pub(crate) struct Watcher<'a> {
     messages: Sender<Message>,
     ask: bool,
     tell: bool,
+}
+
+impl Watcher<'_> {
+    /// This process and the others. To be dropped with the work, so that the calling thread hears of its end.
+    pub(crate) fn team(&self, size: usize, rank: usize) -> Arc<Team> {
+        let messages = self.messages.clone();
+        Arc::new(Team::new(Box::new(PyCrew { size, rank, messages })))
+    }
 }
 
 impl Observer for Watcher<'_> {
@@ -101,6 +115,13 @@ pub(crate) struct Callbacks<'a> {
     pub(crate) progress: Option<&'a Py<PyAny>>,
     /// Keeps what a cancelled run leaves.
     pub(crate) keeper: Option<&'a Keeper>,
+    /// The Python half of processes that work together.
+    pub(crate) ranks: Option<&'a Py<PyAny>>,
+}
+
+impl Callbacks<'_> {
+    /// Nobody.
+    pub(crate) const NONE: Self = Callbacks { callback: None, progress: None, keeper: None, ranks: None };
 }
 
 /// What came of it: the work's own result, and the exception that ended it early.
@@ -134,7 +155,13 @@ pub(crate) fn run<R: Send>(
                 pool.install(|| work(&watcher))
             });
             let ended = listen(&messages, wishes, callbacks);
-            let result = worker.join().map_err(|fault| {
+            let joined = worker.join();
+            if let (Err(fault), Some(_)) = (&joined, &ended)
+                && fault.is::<Apart>()
+            {
+                return Err(ended.unwrap_or_else(|| PyRuntimeError::new_err("")));
+            }
+            let result = joined.map_err(|fault| {
                 let text = fault
                     .downcast_ref::<String>()
                     .cloned()
@@ -152,15 +179,20 @@ fn listen(messages: &Receiver<Message>, wishes: &Wishes, callbacks: &Callbacks<'
     let mut ended: Option<PyErr> = None;
     loop {
         let happened = match messages.recv_timeout(LOOK) {
+            // Also when this process wants to stop: the others do not know yet.
+            Ok(Message::Meet(meeting)) => Python::attach(|py| match callbacks.ranks {
+                Some(ranks) => meeting.hold(py, ranks).and_then(|()| signals(py, callbacks)),
+                None => Ok(()),
+            }),
             Ok(_) if ended.is_some() => Ok(()), // an Ask that is dropped is a no
             Ok(Message::Tell(note)) => Python::attach(|py| tell(py, callbacks, note)),
             Ok(Message::Ask(note, answer)) => Python::attach(|py| {
                 tell(py, callbacks, note)?;
                 let enough = ask(py, callbacks, note)?;
                 let _ = answer.send(enough);
-                py.check_signals()
+                signals(py, callbacks)
             }),
-            Err(RecvTimeoutError::Timeout) => Python::attach(signals),
+            Err(RecvTimeoutError::Timeout) => Python::attach(|py| signals(py, callbacks)),
             Err(RecvTimeoutError::Disconnected) => return ended,
         };
         if let Err(error) = happened {
@@ -170,8 +202,10 @@ fn listen(messages: &Receiver<Message>, wishes: &Wishes, callbacks: &Callbacks<'
     }
 }
 
-fn signals(py: Python<'_>) -> PyResult<()> {
-    py.check_signals()
+/// Listen for signals. Where processes work together, Ctrl-C is held back while they meet, and comes out here.
+fn signals(py: Python<'_>, callbacks: &Callbacks<'_>) -> PyResult<()> {
+    py.check_signals()?;
+    callbacks.ranks.map_or(Ok(()), |ranks| ranks.call_method0(py, "signals").map(drop))
 }
 
 fn ask(py: Python<'_>, callbacks: &Callbacks<'_>, note: Note) -> PyResult<bool> {

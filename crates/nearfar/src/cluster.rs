@@ -10,7 +10,7 @@ use crate::learn::MethodParams;
 use crate::learn::lsdg::{Density, start_weights};
 use crate::math::factor::Factor;
 use crate::model::{Model, Source, merged};
-use crate::neighbors::{Input, Warning, needs_all};
+use crate::neighbors::{Input, Warning};
 use crate::observe::{Observer, Silent, Stage, go_on};
 use crate::params::{Mode, Params};
 use crate::prepared::{BinnedReport, Prepared, in_pool, plan_held, timed, with_slices};
@@ -58,13 +58,16 @@ pub fn fit_saved(
     let kind = params.method.kind();
     let allowed = "lsdg where the run saves itself; the other methods have no checkpoints";
     ParamError::unless(params.method == MethodParams::Lsdg, "method", kind, allowed)?;
-    if input.share().is_some() {
-        return Err(needs_all("a checkpoint").into());
-    }
-    let plan = plan_held(input.n_samples(), input.n_features(), params, None, Some(input.held()))?;
+    let in_step = in_step(input, observer);
+    let observer = in_step.as_ref().map_or(observer, |in_step| in_step as &dyn Observer);
+    let ranks = input.share().map(|share| share.team().size());
+    let plan = plan_held(input.n_samples(), input.n_features(), params, ranks, Some(input.held()))?;
     checkpoint.begin(input, params, &plan)?;
     let saved = Some(checkpoint);
-    Prepared::made(input, params, false, saved, observer)?.fit_from(Some(input), params, saved, observer)
+    let prepared = Prepared::made(input, params, false, saved, observer)?;
+    let model = prepared.fit_from(Some(input), params, saved, observer)?;
+    checkpoint.share_troubles(observer);
+    Ok(model)
 }
 
 /// The same, watched.
@@ -74,7 +77,7 @@ pub fn fit_saved(
 pub fn fit_observed(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Model> {
     params.check()?;
     check_sizes(input.n_samples(), params.n_clusters)?;
-    let in_step = input.share().map(|share| InStep { inner: observer, team: share.team() });
+    let in_step = in_step(input, observer);
     let observer = in_step.as_ref().map_or(observer, |in_step| in_step as &dyn Observer);
     if params.method == MethodParams::Lsdg {
         let prepared = Prepared::made(input, params, false, None, observer)?;
@@ -82,6 +85,11 @@ pub fn fit_observed(input: &Input<'_>, params: &Params, observer: &dyn Observer)
     } else {
         family::Prepared::new(input, params, observer)?.fit(params, observer)
     }
+}
+
+/// Who watches where processes share the rows.
+fn in_step<'a>(input: &'a Input<'_>, observer: &'a dyn Observer) -> Option<InStep<'a>> {
+    input.share().map(|share| InStep { inner: observer, team: share.team() })
 }
 
 fn check_sizes(n_samples: usize, n_clusters: usize) -> Result<()> {

@@ -194,6 +194,17 @@ impl Team {
         (self.gather_known(what, mine, &lengths), ends(&lengths))
     }
 
+    /// What process `from` has, for everybody; the others make nothing.
+    pub(crate) fn hand_round(
+        &self,
+        what: &'static str,
+        from: usize,
+        make: impl FnOnce() -> Vec<u8>,
+    ) -> Vec<u8> {
+        let mine = if self.rank() == from { make() } else { Vec::new() };
+        if self.size() == 1 { mine } else { self.gather(what, &mine).0 }
+    }
+
     /// What each process has for each other; answers what came, in the order of ranks.
     pub(crate) fn exchange<T: Pod>(&self, what: &'static str, to: &[Vec<T>]) -> Vec<T> {
         if self.size() == 1 {
@@ -293,9 +304,14 @@ impl PartialEq for Share {
 impl Share {
     /// n rows, split over this team.
     pub fn new(team: Arc<Team>, n: usize) -> Self {
-        let (units, size) = (n.div_ceil(unit(n)), team.size());
-        let cuts = (0..=size).map(|p| (units * p / size * unit(n)).min(n)).collect();
+        let cuts = Self::cuts(n, team.size());
         Self { team, n, cuts }
+    }
+
+    /// Where n rows are cut for so many processes: process p holds those from the p-th number to the one behind it.
+    pub fn cuts(n: usize, size: usize) -> Vec<usize> {
+        let units = n.div_ceil(unit(n));
+        (0..=size).map(|p| (units * p / size * unit(n)).min(n)).collect()
     }
 
     /// All n rows in this process.

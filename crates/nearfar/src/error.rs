@@ -200,6 +200,11 @@ pub enum DataError {
         /// What it is.
         what: &'static str,
     },
+    /// New points cannot be compared with training samples that are not there.
+    #[error(
+        "the model was learnt by processes that shared the samples, and keeps none to compare new points with; fit in one process, or label new points by another method from the labels"
+    )]
+    NotKept,
     /// Two lists of labels of different length.
     #[error("labels and truth differ in length: {labels} against {truth}")]
     LabelLengths {

@@ -393,8 +393,9 @@ fn neighbors_of(
     checkpoint: Option<&Checkpoint>,
     observer: &dyn Observer,
 ) -> Result<Found> {
-    let (n, _) = points.shape();
-    let there = checkpoint.and_then(|checkpoint| checkpoint.lists(n, wanted.min(n - 1), observer));
+    let share = points.share();
+    let n = share.n_rows();
+    let there = checkpoint.and_then(|checkpoint| checkpoint.lists(&share, wanted.min(n - 1), observer));
     if let Some(found) = there {
         let (done, total) = (n as u64, n as u64);
         observer.notice(&Event::Progress { stage: Stage::Neighbors, done, total });
@@ -404,7 +405,7 @@ fn neighbors_of(
     let (sigma, warnings) = scales_of(points, &lists);
     let found = Found { lists, report, sigma, warnings };
     if let Some(checkpoint) = checkpoint {
-        checkpoint.keep_lists(&found, observer);
+        checkpoint.keep_lists(&found, &share, observer);
     }
     Ok(found)
 }

@@ -55,11 +55,13 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
             data.n_samples()
         ));
     }
+    // Others than the first of several processes do not look: some file systems would go on telling them that nothing is there.
     if let Some(checkpoint) = &checkpoint
         && output.resume
-        && !checkpoint.exists()
         && !output.quiet
         && !output.json
+        && !ranks::silent()
+        && !checkpoint.exists()
     {
         let folder = checkpoint.folder().display();
         say(format_args!("{folder}: no checkpoint is here, so the run starts from the beginning"));
@@ -168,7 +170,6 @@ fn check_shared(output: &OutputArgs) -> Outcome {
     let asked = [
         (output.report.is_some(), "--report"),
         (output.save_model.is_some(), "--save-model"),
-        (output.checkpoint.is_some(), "--checkpoint"),
         (z, "--export-graph z"),
     ];
     match asked.iter().find(|(asked, _)| *asked && ranks::team().is_some()) {

@@ -65,7 +65,9 @@ fn of_ranks(args: &PlanArgs, params: &Params, ranks: usize) -> Outcome {
         });
     }
     write_stdout(|out| {
-        writeln!(out, "points     {} on {ranks} ranks of {} threads", args.points, job.threads)?;
+        let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let (ranks, threads) = (count(ranks, "rank"), count(job.threads, "thread"));
+        writeln!(out, "points     {} on {ranks} of {threads}", args.points)?;
         writeln!(
             out,
             "memory     {} a rank, of which V and what is made of it {}",

@@ -20,7 +20,7 @@ pub fn csv(table: &ResultTable) -> String {
                     let _ = writeln!(
                         out,
                         "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                        field(half.title),
+                        field(&half.title),
                         field(&line.name),
                         field(line.choice.words()),
                         line.tried,

@@ -26,7 +26,7 @@ pub fn html(table: &ResultTable, provenance: &Provenance, figures: &[(String, St
             let _ = writeln!(
                 out,
                 "<h2>{}: {}</h2>\n<div class=\"scroll plain\" tabindex=\"0\"><table><thead><tr><th>method</th>",
-                escape(half.title),
+                escape(&half.title),
                 metric.name()
             );
             for column in &table.columns {

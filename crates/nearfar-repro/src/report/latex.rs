@@ -13,7 +13,7 @@ pub fn latex(table: &ResultTable, provenance: &Provenance) -> String {
     }
     for half in &table.halves {
         for (m, metric) in METRICS.into_iter().enumerate() {
-            let caption = format!("{} {}: {}.", escape(&table.title), metric.name(), escape(half.title));
+            let caption = format!("{} {}: {}.", escape(&table.title), metric.name(), escape(&half.title));
             let _ = writeln!(out, "\n\\begin{{table*}}\n  \\centering\n  \\caption{{{caption}}}");
             let _ =
                 writeln!(out, "  \\begin{{tabular}}{{l{}}}\n    \\toprule", "c".repeat(table.columns.len()));

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::VERSION;
+use crate::crew::{BLOCK, Share};
 use crate::neighbors::Input;
 use crate::params::Params;
 use crate::plan::Plan;
@@ -18,8 +19,6 @@ const FORMAT: &str = "nearfar-checkpoint";
 const OF_NO_MATTER: [&str; 2] = ["threads", "memory"];
 /// Most differences that a message names.
 const MOST_NAMED: usize = 4;
-/// Rows that are hashed together.
-const BLOCK: usize = 1024;
 
 /// Facts of a run as text, by name, so that they compare to the last digit.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
@@ -42,6 +41,8 @@ impl Facts {
             OF_NO_MATTER.iter().for_each(|name| drop(settings.remove(*name)));
         }
         flatten(String::new(), &settings, &mut facts);
+        // As it was chosen: processes that share the rows go on with what one process was told to do, and the other way round.
+        facts.insert("mode".to_owned(), plan.mode.to_string());
         Self(facts)
     }
 
@@ -58,8 +59,8 @@ impl Facts {
         self.0.get("data: samples").cloned().unwrap_or_default()
     }
 
-    /// What differs from a checkpoint's, in words; `None` where nothing does.
-    pub(super) fn differences(&self, there: &Self) -> Option<String> {
+    /// What differs from those of a checkpoint or of another process (`place`), in words; `None` where nothing does.
+    pub(super) fn differences(&self, there: &Self, place: &str) -> Option<String> {
         let names: std::collections::BTreeSet<&String> = self.0.keys().chain(there.0.keys()).collect();
         let differ: Vec<&String> =
             names.into_iter().filter(|name| self.0.get(*name) != there.0.get(*name)).collect();
@@ -72,7 +73,7 @@ impl Facts {
                 _ if *name == VALUES => "the values of the data differ".to_owned(),
                 (here, there) => {
                     let word = |value: Option<&String>| value.map_or("not set", String::as_str).to_owned();
-                    format!("{name} is {} here and {} in the checkpoint", word(here), word(there))
+                    format!("{name} is {} here and {} in {place}", word(here), word(there))
                 }
             })
             .collect();
@@ -122,18 +123,23 @@ fn kind(input: &Input<'_>) -> String {
     }
 }
 
-/// A number that changes with every value of the data.
+/// A number that changes with every value of the data. Processes that share the rows hash their own, block by block.
 fn hash(input: &Input<'_>) -> u64 {
     let n = input.n_samples();
+    let here = input.share().map_or(0..n, Share::rows);
     let of_rows = |add: &(dyn Fn(usize, &mut Sum) + Sync)| {
-        let blocks: Vec<u64> = (0..n.div_ceil(BLOCK))
+        let mut blocks: Vec<u64> = (here.start.div_ceil(BLOCK)..here.end.div_ceil(BLOCK))
             .into_par_iter()
             .map(|block| {
                 let mut sum = Sum(block as u64);
-                (block * BLOCK..((block + 1) * BLOCK).min(n)).for_each(|i| add(i, &mut sum));
+                let rows = block * BLOCK..((block + 1) * BLOCK).min(n);
+                rows.for_each(|i| add(i - here.start, &mut sum));
                 sum.total()
             })
             .collect();
+        if let Some(share) = input.share() {
+            blocks = share.gather_blocks("hash of the data", &blocks, BLOCK, 1);
+        }
         let mut sum = Sum(n as u64);
         blocks.into_iter().for_each(|block| sum.word(block));
         sum.total()

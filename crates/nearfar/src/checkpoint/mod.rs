@@ -6,6 +6,9 @@
 //!
 //! A part is written under a temporary name, synced and renamed, and has a checksum. So a run may be killed at any moment, also inside a save; a damaged part is as good as none. The manifest
 //! names the data and all settings that matter; a folder of another run is refused.
+//!
+//! Processes that share the rows save into one folder: the first writes and reads what is the same in all of them and hands it round, and every one writes and reads the lists of its
+//! rows. The files do not tell how many processes there were, so any number of them goes on.
 
 mod manifest;
 mod parts;
@@ -16,11 +19,12 @@ pub(crate) use parts::{Found, Round, Sizes, Standing};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use manifest::{Facts, Manifest};
 
+use crate::crew::{Share, Team};
 use crate::error::Result;
 use crate::neighbors::Input;
 use crate::observe::{Event, Observer};
@@ -29,7 +33,7 @@ use crate::plan::Plan;
 use crate::tensors::{Array, Arrays, Format, Refused, pack, unpack, write_whole};
 
 /// The version of the parts and of the manifest that is written, and the only one that is read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The format of a part.
 const PART: Format = Format { name: "nearfar-checkpoint-part", version: VERSION };
 /// The file that makes a folder a checkpoint.
@@ -38,6 +42,9 @@ const MANIFEST: &str = "nearfar-checkpoint.json";
 const PREFIXES: [&str; 4] = ["nearfar-lists-", "nearfar-start-", "nearfar-loop-", "nearfar-spectrum-"];
 /// Time between two saves of a running start where nothing else is said.
 pub const DEFAULT_EVERY: Duration = Duration::from_secs(60);
+
+/// How long another process waits for a file that the first has written: file systems of several machines may take a moment to show it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why a checkpoint was refused.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +90,32 @@ pub enum CheckpointError {
         /// What does not hold.
         reason: String,
     },
+    /// A process that was started with other data or settings than the first.
+    #[error(
+        "rank {rank} has other data or settings than rank 0: {differences}; give the same to all of them"
+    )]
+    OtherRank {
+        /// Its number, from 0.
+        rank: usize,
+        /// What differs, in words.
+        differences: String,
+    },
+    /// A process that looks into another folder than the first, under the same name.
+    #[error(
+        "{folder}: rank {rank} does not find there what rank 0 has written; choose a folder that all machines share"
+    )]
+    NotShared {
+        /// The folder.
+        folder: String,
+        /// Its number, from 0.
+        rank: usize,
+    },
+    /// What the first process was refused for, as the others tell it.
+    #[error("{message}")]
+    First {
+        /// The message of the first process.
+        message: String,
+    },
 }
 
 /// A folder that a run saves itself in; see the [module](self).
@@ -112,6 +145,8 @@ pub struct Checkpoint {
     unsaved: AtomicBool,
     troubles: Mutex<Vec<String>>,
     resumed: Mutex<Option<Resumed>>,
+    /// Who shares the rows; set when a run begins.
+    team: Mutex<Arc<Team>>,
 }
 
 /// What a resumed run took from its checkpoint.
@@ -177,6 +212,7 @@ impl Checkpoint {
             unsaved: AtomicBool::new(false),
             troubles: Mutex::default(),
             resumed: Mutex::default(),
+            team: Mutex::new(Arc::new(Team::alone())),
         }
     }
 
@@ -212,11 +248,14 @@ impl Checkpoint {
         lock(&self.troubles).clone()
     }
 
-    /// Remove what the run saved; call it when the result is safe. The folder stays.
+    /// Remove what the run saved; call it when the result is safe. The folder stays. Of processes that share the rows the first removes.
     ///
     /// # Errors
     /// When a file cannot be removed.
     pub fn remove(&self) -> Result<()> {
+        if !self.first() {
+            return Ok(());
+        }
         // The manifest first: what is left without it is no checkpoint.
         match std::fs::remove_file(self.folder.join(MANIFEST)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(self.io("removed", error)),
@@ -233,17 +272,32 @@ impl Checkpoint {
         n.saturating_mul(lists + factors + labels + 8 * (r + 1))
     }
 
-    /// Take the folder for this run: refuse that of another, note what there is, and write the manifest where there is none.
+    /// Take the folder for this run: refuse that of another, note what there is, and write the manifest where there is none. The first process decides for all.
     pub(crate) fn begin(&self, input: &Input<'_>, params: &Params, plan: &Plan) -> Result<()> {
+        let team = input.share().map_or_else(|| Arc::new(Team::alone()), |share| share.team().clone());
+        *lock(&self.team) = team.clone();
         let facts = Facts::of(input, params, plan);
         *lock(&self.run) = facts.fingerprint();
         self.closed.store(false, Ordering::Relaxed);
         *lock(&self.resumed) = None;
+        check_alike(&team, &facts)?;
+        let opened = if self.first() { self.open(facts).map(Some) } else { Ok(None) };
+        let (again, text) = self.opened_by_first(&team, opened)?;
+        if again {
+            *lock(&self.resumed) = Some(Resumed::default());
+        }
+        self.check_shared(&team, &text)
+    }
+
+    /// Whether there is something to go on from, and the text of the manifest.
+    fn open(&self, facts: Facts) -> Result<(bool, String)> {
         let folder = || self.folder.display().to_string();
         let path = self.folder.join(MANIFEST);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return self.begin_anew(facts),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return self.begin_anew(facts).map(|text| (false, text));
+            }
             Err(error) => return Err(self.io("read", error)),
         };
         let there = Manifest::parse(&text)
@@ -252,20 +306,78 @@ impl Checkpoint {
             let n_samples = there.facts.n_samples();
             return Err(CheckpointError::Taken { folder: folder(), n_samples }.into());
         }
-        if let Some(differences) = facts.differences(&there.facts) {
+        if let Some(differences) = facts.differences(&there.facts, "the checkpoint") {
             return Err(CheckpointError::OtherRun { folder: folder(), differences }.into());
         }
         // What a killed save left under a temporary name. A folder that cannot be written any more can still be read.
         let _ = self.remove_parts(|name| name.starts_with('.'));
-        *lock(&self.resumed) = Some(Resumed::default());
-        Ok(())
+        Ok((true, text))
     }
 
-    fn begin_anew(&self, facts: Facts) -> Result<()> {
+    /// What the first process found, or why it was refused, in all of them.
+    fn opened_by_first(&self, team: &Team, opened: Result<Option<(bool, String)>>) -> Result<(bool, String)> {
+        let mut refused = None;
+        let told = team.hand_round("checkpoint", FIRST, || match opened {
+            Ok(opened) => serde_json::json!({ "opened": opened }).to_string().into_bytes(),
+            Err(error) => {
+                let told = serde_json::json!({ "refused": error.to_string() }).to_string().into_bytes();
+                refused = Some(error);
+                told
+            }
+        });
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        enum Told {
+            Opened((bool, String)),
+            Refused(String),
+        }
+        match serde_json::from_slice(&told) {
+            Ok(Told::Opened(opened)) => Ok(opened),
+            Ok(Told::Refused(message)) => Err(CheckpointError::First { message }.into()),
+            Err(error) => Err(CheckpointError::First { message: error.to_string() }.into()),
+        }
+    }
+
+    /// Refuse a folder that is not the same to all processes.
+    fn check_shared(&self, team: &Team, text: &str) -> Result<()> {
+        let path = self.folder.join(MANIFEST);
+        let until = Instant::now() + PATIENCE;
+        let mut seen = self.first();
+        while !seen {
+            seen = std::fs::read_to_string(&path).is_ok_and(|here| here == text);
+            if Instant::now() > until {
+                break;
+            }
+            if !seen {
+                std::thread::sleep(PATIENCE / 50);
+            }
+        }
+        let seen = team.gather_even("checkpoint", &[u8::from(seen)]);
+        match seen.iter().position(|seen| *seen == 0) {
+            Some(rank) => {
+                let folder = self.folder.display().to_string();
+                Err(CheckpointError::NotShared { folder, rank }.into())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether this process writes and reads what is the same in all of them.
+    fn first(&self) -> bool {
+        lock(&self.team).rank() == FIRST
+    }
+
+    /// The text of the manifest that it writes.
+    fn begin_anew(&self, facts: Facts) -> Result<String> {
         std::fs::create_dir_all(&self.folder).map_err(|error| self.io("written", error))?;
         self.remove_parts(|_| true)?;
         let text = Manifest::new(facts).to_text();
-        write_whole(&self.folder.join(MANIFEST), text.as_bytes()).map_err(|error| self.io("written", error))
+        write_whole(&self.folder.join(MANIFEST), text.as_bytes())
+            .map_err(|error| self.io("written", error))?;
+        Ok(text)
     }
 
     fn io(&self, verb: &'static str, source: std::io::Error) -> crate::Error {
@@ -298,7 +410,11 @@ impl Checkpoint {
         self.closed.store(true, Ordering::Relaxed);
     }
 
-    /// Save a part. Where that fails, the part that was there stays, the observer is told once, and the run goes on.
+    fn closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Save a part that is the same in all processes; the first does.
     fn put(
         &self,
         name: &str,
@@ -306,7 +422,20 @@ impl Checkpoint {
         arrays: BTreeMap<&str, Array<'_>>,
         observer: &dyn Observer,
     ) {
-        if self.closed.load(Ordering::Relaxed) {
+        if self.first() {
+            self.put_here(name, head, arrays, observer);
+        }
+    }
+
+    /// Save a part. Where that fails, the part that was there stays, the observer is told once, and the run goes on.
+    fn put_here(
+        &self,
+        name: &str,
+        head: &impl serde::Serialize,
+        arrays: BTreeMap<&str, Array<'_>>,
+        observer: &dyn Observer,
+    ) {
+        if self.closed() {
             return;
         }
         // Numbers and strings only: this cannot fail.
@@ -319,9 +448,45 @@ impl Checkpoint {
         }
     }
 
-    /// Take a part: what stands beside its arrays, and `read` of both. `None` where there is none, or a damaged one, which the observer is told of.
+    /// Whether parts can be taken; the same in all processes.
+    fn gives(&self) -> bool {
+        !self.closed() && lock(&self.resumed).is_some()
+    }
+
+    /// Take a part that is the same in all processes: what stands beside its arrays, and `read` of both. The first reads the file and hands it round.
+    /// `None` where there is none, or a damaged one, which the observer is told of.
     fn take<H: serde::de::DeserializeOwned, T>(
         &self,
+        name: &str,
+        observer: &dyn Observer,
+        read: impl FnOnce(H, &Arrays<'_>) -> Result<T, String>,
+    ) -> Option<T> {
+        if !self.gives() {
+            return None;
+        }
+        let team = lock(&self.team).clone();
+        let file = team.hand_round("saved parts", FIRST, || marked_file(&self.folder.join(name)));
+        self.part_of(file, name, observer, read)
+    }
+
+    /// The same for a part that this process reads by itself.
+    fn take_here<H: serde::de::DeserializeOwned, T>(
+        &self,
+        name: &str,
+        observer: &dyn Observer,
+        read: impl FnOnce(H, &Arrays<'_>) -> Result<T, String>,
+    ) -> Option<T> {
+        if self.gives() {
+            self.part_of(marked_file(&self.folder.join(name)), name, observer, read)
+        } else {
+            None
+        }
+    }
+
+    /// What [`marked_file`] found.
+    fn part_of<H: serde::de::DeserializeOwned, T>(
+        &self,
+        mut file: Vec<u8>,
         name: &str,
         observer: &dyn Observer,
         read: impl FnOnce(H, &Arrays<'_>) -> Result<T, String>,
@@ -331,17 +496,14 @@ impl Checkpoint {
             run: String,
             part: H,
         }
-        if self.closed.load(Ordering::Relaxed) || lock(&self.resumed).is_none() {
-            return None;
-        }
-        let found = match std::fs::read(self.folder.join(name)) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
-            Err(error) => Err(error.to_string()),
-            Ok(bytes) => unpack(&bytes, &PART).map_err(in_words).and_then(|(about, arrays)| {
+        let found = match file.pop() {
+            Some(MISSING) => return None,
+            Some(WHOLE) => unpack(&file, &PART).map_err(in_words).and_then(|(about, arrays)| {
                 let about: About<H> = serde_json::from_str(&about).map_err(|error| error.to_string())?;
                 // A part that another run left behind is none of ours.
                 if about.run == *lock(&self.run) { read(about.part, &arrays).map(Some) } else { Ok(None) }
             }),
+            _ => Err(String::from_utf8_lossy(&file).into_owned()),
         };
         found.unwrap_or_else(|reason| {
             let folder = self.folder.display();
@@ -357,7 +519,7 @@ impl Checkpoint {
 
     /// Remove a part that another one took the place of.
     fn forget(&self, name: &str) {
-        if !self.closed.load(Ordering::Relaxed) {
+        if self.first() && !self.closed() {
             // Of no use any more, and of no harm where it stays.
             let _ = std::fs::remove_file(self.folder.join(name));
         }
@@ -368,11 +530,73 @@ impl Checkpoint {
         lock(&self.troubles).push(message);
     }
 
+    /// Tell every process what any of them could not save or use. All must call it.
+    pub(crate) fn share_troubles(&self, observer: &dyn Observer) {
+        let team = lock(&self.team).clone();
+        if team.size() == 1 {
+            return;
+        }
+        let mine = self.troubles();
+        let (all, ends) = team.gather("troubles", &serde_json::json!(mine).to_string().into_bytes());
+        let mut told: Vec<String> = Vec::new();
+        for at in ends.windows(2) {
+            let theirs: Vec<String> = serde_json::from_slice(&all[at[0]..at[1]]).unwrap_or_default();
+            theirs.into_iter().for_each(|message| {
+                if !told.contains(&message) {
+                    told.push(message);
+                }
+            });
+        }
+        for message in told.iter().filter(|message| !mine.contains(message)) {
+            observer.notice(&Event::Trouble { message });
+        }
+        *lock(&self.troubles) = told;
+    }
+
     /// Note what was taken.
     fn note(&self, note: impl FnOnce(&mut Resumed)) {
         if let Some(resumed) = &mut *lock(&self.resumed) {
             note(resumed);
         }
+    }
+}
+
+/// The process that writes and reads what is the same in all of them.
+const FIRST: usize = 0;
+
+/// Marks behind the bytes of a file: all of it, none there, or why it cannot be read.
+const WHOLE: u8 = 1;
+const MISSING: u8 = 2;
+const UNREADABLE: u8 = 3;
+
+/// The bytes of a file, or what the system says of it, with a mark behind.
+fn marked_file(path: &Path) -> Vec<u8> {
+    let (mut bytes, mark) = match std::fs::read(path) {
+        Ok(bytes) => (bytes, WHOLE),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => (Vec::new(), MISSING),
+        Err(error) => (error.to_string().into_bytes(), UNREADABLE),
+    };
+    bytes.push(mark);
+    bytes
+}
+
+/// Refuse a run whose processes are not of the same mind.
+fn check_alike(team: &Team, facts: &Facts) -> Result<()> {
+    if team.size() == 1 {
+        return Ok(());
+    }
+    let first = team.hand_round("settings", FIRST, || serde_json::json!(facts).to_string().into_bytes());
+    let differences = match serde_json::from_slice::<Facts>(&first) {
+        Ok(first) => facts.differences(&first, "rank 0").unwrap_or_default(),
+        Err(error) => error.to_string(),
+    };
+    let (all, ends) = team.gather("settings", differences.as_bytes());
+    match ends.windows(2).position(|at| at[0] < at[1]) {
+        Some(rank) => {
+            let differences = String::from_utf8_lossy(&all[ends[rank]..ends[rank + 1]]).into_owned();
+            Err(CheckpointError::OtherRank { rank, differences }.into())
+        }
+        None => Ok(()),
     }
 }
 

@@ -1,9 +1,11 @@
 //! The parts of a checkpoint: into files and back, to the same bits.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Instant;
 
-use super::{Checkpoint, Resumed, ResumedStart};
+use super::{Checkpoint, Resumed, ResumedStart, Share};
 use crate::consensus::Member;
 use crate::learn::lsdg::objective::{Coefficients, Objective};
 use crate::learn::{Learned, Method, StopReason, TraceRow};
@@ -19,9 +21,10 @@ pub const ROWS: usize = 65_536;
 
 /// What the neighbour stage of binned mode gives.
 pub(crate) struct Found {
+    /// Of the own rows.
     pub(crate) lists: Lists,
     pub(crate) report: SearchReport,
-    /// Local scales, in the units of the lists.
+    /// Local scales of all points, in the units of the lists.
     pub(crate) sigma: Vec<f64>,
     pub(crate) warnings: Vec<Warning>,
 }
@@ -39,14 +42,45 @@ fn lists_name(k: usize, first: usize) -> String {
     format!("nearfar-lists-{k}-{:05}.safetensors", first / ROWS)
 }
 
+/// The own rows of an array of `width` numbers a row, and behind them the rows that others sent.
+fn joined<'a, T: Copy>(own: &'a [T], sent: &[T], rows: &Range<usize>, width: usize) -> Cow<'a, [T]> {
+    let (start, end, held) = (rows.start * width, rows.end * width, own.len());
+    if end <= held {
+        Cow::Borrowed(&own[start..end])
+    } else {
+        Cow::Owned([&own[start..], &sent[..end - held]].concat())
+    }
+}
+
+/// What a process takes from the files of its own rows.
+struct OwnLists {
+    lists: Lists,
+    sigma: Vec<f64>,
+    /// What is the same in all files: how the neighbours were found (the recall by its bits), and what is to be said.
+    common: Option<(bool, u64, Vec<Warning>)>,
+}
+
 impl Checkpoint {
-    /// Save the lists, [`ROWS`] rows a file.
-    pub(crate) fn keep_lists(&self, found: &Found, observer: &dyn Observer) {
+    /// Save the lists, [`ROWS`] rows a file. Whoever holds the first row of a file writes it; rows of a file that another begins are sent there, less than a file from and
+    /// to everybody.
+    pub(crate) fn keep_lists(&self, found: &Found, share: &Share, observer: &dyn Observer) {
+        if self.closed() {
+            return;
+        }
         let Found { lists, report, sigma, warnings } = found;
-        let (n, k) = (sigma.len(), lists.k);
-        for first in (0..n).step_by(ROWS) {
+        let (n, k, own, team) = (share.n_rows(), lists.k, share.rows(), share.team());
+        let begun = own.start.next_multiple_of(ROWS).min(own.end);
+        let (mut indices, mut values) = (vec![Vec::new(); team.size()], vec![Vec::new(); team.size()]);
+        if begun > own.start {
+            let (writer, entries) = (share.owner(own.start / ROWS * ROWS), ..(begun - own.start) * k);
+            (indices[writer], values[writer]) =
+                (lists.indices[entries].to_vec(), lists.values[entries].to_vec());
+        }
+        let (indices, values) =
+            (team.exchange("saved lists", &indices), team.exchange("saved lists", &values));
+        for first in (begun..own.end).step_by(ROWS) {
             let rows = first..(first + ROWS).min(n);
-            let entries = rows.start * k..rows.end * k;
+            let here = rows.start - own.start..rows.end - own.start;
             let head = ListsHead {
                 n_samples: n,
                 n_neighbors: k,
@@ -55,22 +89,46 @@ impl Checkpoint {
                 warnings: warnings.clone(),
             };
             let recall = [report.recall];
+            let indices = joined(&lists.indices, &indices, &here, k);
+            let values = joined(&lists.values, &values, &here, k);
             let arrays = BTreeMap::from([
-                ("indices", Array::of(&lists.indices[entries.clone()], &[rows.len(), k])),
-                ("values", Array::of(&lists.values[entries], &[rows.len(), k])),
+                ("indices", Array::of(&indices, &[rows.len(), k])),
+                ("values", Array::of(&values, &[rows.len(), k])),
                 ("sigma", Array::list(&sigma[rows])),
                 ("recall", Array::list(&recall)),
             ]);
-            self.put(&lists_name(k, first), &head, arrays, observer);
+            self.put_here(&lists_name(k, first), &head, arrays, observer);
         }
+        self.share_troubles(observer);
     }
 
-    /// The lists of `k` neighbours, where all of their files are there and whole.
-    pub(crate) fn lists(&self, n: usize, k: usize, observer: &dyn Observer) -> Option<Found> {
-        let mut found: Option<Found> = None;
-        for first in (0..n).step_by(ROWS) {
+    /// The lists of `k` neighbours of the own rows, where all files of all processes are there and whole.
+    pub(crate) fn lists(&self, share: &Share, k: usize, observer: &dyn Observer) -> Option<Found> {
+        if !self.gives() {
+            return None;
+        }
+        let team = share.team();
+        let own = self.own_lists(share, k, observer);
+        let missing = team.any("saved lists", own.is_none());
+        self.share_troubles(observer);
+        let OwnLists { lists, sigma, common } = own.filter(|_| !missing)?;
+        let sigma = share.gather_rows("saved lists", &sigma, 1);
+        let common = team
+            .hand_round("saved lists", share.owner(0), || serde_json::json!(common).to_string().into_bytes());
+        let (approximate, recall, warnings) = serde_json::from_slice(&common).ok()?;
+        self.note(|resumed| resumed.neighbors = Some(k));
+        let report = SearchReport { approximate, recall: f64::from_bits(recall) };
+        Some(Found { lists, report, sigma, warnings })
+    }
+
+    /// What the files of the own rows hold, of which the first may begin with rows of another process and the last may end with such.
+    fn own_lists(&self, share: &Share, k: usize, observer: &dyn Observer) -> Option<OwnLists> {
+        let (n, own) = (share.n_rows(), share.rows());
+        let mut found = OwnLists { lists: Lists { k, ..Lists::default() }, sigma: Vec::new(), common: None };
+        for first in (own.start / ROWS * ROWS..own.end).step_by(ROWS) {
             let rows = ROWS.min(n - first);
-            self.take(&lists_name(k, first), observer, |head: ListsHead, arrays| {
+            let here = own.start.saturating_sub(first)..(own.end - first).min(rows);
+            self.take_here(&lists_name(k, first), observer, |head: ListsHead, arrays| {
                 if (head.n_samples, head.n_neighbors, head.first_row) != (n, k, first) {
                     return Err(format!("it holds other rows than those from {first} on"));
                 }
@@ -79,20 +137,17 @@ impl Checkpoint {
                     return Err(format!("it names a neighbour beyond the {n} points"));
                 }
                 let recall: Vec<f64> = arrays.read("recall", Length::Of(Some(1)))?;
-                let found = found.get_or_insert_with(|| Found {
-                    lists: Lists { k, ..Lists::default() },
-                    report: SearchReport { approximate: head.approximate, recall: recall[0] },
-                    sigma: Vec::with_capacity(n),
-                    warnings: head.warnings,
-                });
-                found.lists.indices.extend(indices);
-                found.lists.values.extend(arrays.read::<f64>("values", Length::Of(rows.checked_mul(k)))?);
-                found.sigma.extend(arrays.read::<f64>("sigma", Length::Of(Some(rows)))?);
+                let values: Vec<f64> = arrays.read("values", Length::Of(rows.checked_mul(k)))?;
+                let sigma: Vec<f64> = arrays.read("sigma", Length::Of(Some(rows)))?;
+                let entries = here.start * k..here.end * k;
+                found.lists.indices.extend(&indices[entries.clone()]);
+                found.lists.values.extend(&values[entries]);
+                found.sigma.extend(&sigma[here]);
+                found.common = Some((head.approximate, recall[0].to_bits(), head.warnings));
                 Ok(())
             })?;
         }
-        self.note(|resumed| resumed.neighbors = Some(k));
-        found
+        Some(found)
     }
 }
 
@@ -205,7 +260,8 @@ impl Round<'_> {
         let made = trace.last().map_or(0, |row| row.iteration);
         // A start that was cut short leads to another state than a whole one.
         let cut_short = started.is_some_and(|started| started.reason == StopReason::Stopped);
-        if made == 0 || cut_short || (ended.is_none() && last.elapsed() < self.checkpoint.every) {
+        let others = !self.checkpoint.first();
+        if made == 0 || cut_short || others || (ended.is_none() && last.elapsed() < self.checkpoint.every) {
             return;
         }
         // To be stopped is no end of the loop.
@@ -453,36 +509,86 @@ fn trace_rows(arrays: &Arrays<'_>, name: &str) -> Result<Vec<TraceRow>, String> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::lock;
     use super::*;
+    use crate::crew::Team;
+    use crate::crew::threads::as_team;
     use crate::observe::Silent;
 
-    #[test]
-    fn lists_of_many_rows_go_into_several_files_and_come_back() {
-        let folder = std::env::temp_dir().join(format!("nearfar-lists-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let checkpoint = Checkpoint::new(&folder);
-        *super::super::lock(&checkpoint.resumed) = Some(Resumed::default());
-        let (n, k) = (2 * ROWS + 5, 2);
-        let found = Found {
+    /// What a process with these rows finds, of lists that anybody can make.
+    fn made(n: usize, k: usize, rows: Range<usize>) -> Found {
+        let entries = rows.start * k..rows.end * k;
+        Found {
             lists: Lists {
                 k,
-                indices: (0..n * k).map(|at| (at % n) as u32).collect(),
-                values: (0..n * k).map(|at| (at as f64).sqrt()).collect(),
+                indices: entries.clone().map(|at| (at % n) as u32).collect(),
+                values: entries.map(|at| (at as f64).sqrt()).collect(),
             },
             report: SearchReport { approximate: true, recall: 0.1 + 0.2 },
             sigma: (0..n).map(|i| 1.0 / (1 + i) as f64).collect(),
             warnings: vec![Warning::Duplicates { points: 9, first: 4 }, Warning::FewSamples { n_samples: 3 }],
+        }
+    }
+
+    /// A checkpoint of this team that is to be resumed.
+    fn resumed(folder: &std::path::Path, team: &std::sync::Arc<Team>) -> Checkpoint {
+        let checkpoint = Checkpoint::new(folder);
+        *lock(&checkpoint.team) = team.clone();
+        *lock(&checkpoint.resumed) = Some(Resumed::default());
+        checkpoint
+    }
+
+    fn files(folder: &std::path::Path) -> BTreeMap<String, Vec<u8>> {
+        let file = |entry: std::fs::DirEntry| {
+            (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())
         };
-        checkpoint.keep_lists(&found, &Silent);
-        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 3);
-        let again = checkpoint.lists(n, k, &Silent).unwrap();
-        assert!(again.lists == found.lists && again.sigma == found.sigma);
-        assert_eq!((again.report, again.warnings), (found.report, found.warnings));
-        assert!(checkpoint.lists(n, k + 1, &Silent).is_none());
-        std::fs::remove_file(folder.join(lists_name(k, ROWS))).unwrap();
-        assert!(checkpoint.lists(n, k, &Silent).is_none(), "a file is missing");
-        assert!(checkpoint.troubles().is_empty());
-        std::fs::remove_dir_all(&folder).unwrap();
+        std::fs::read_dir(folder).unwrap().map(|entry| file(entry.unwrap())).collect()
+    }
+
+    /// Few rows, so that some have none; rows of one file in many hands; several files in one hand.
+    #[test]
+    fn lists_are_the_same_files_for_any_number_of_processes() {
+        for (n, name) in [(5, "few"), (2 * ROWS + 5, "many")] {
+            let folder = std::env::temp_dir().join(format!("nearfar-lists-{name}-{}", std::process::id()));
+            std::fs::create_dir_all(&folder).unwrap();
+            let k = 2;
+            let mut expected = None;
+            for writers in [1, 2, 3, 7] {
+                as_team(writers, |team| {
+                    let share = Share::new(team.clone(), n);
+                    resumed(&folder, team).keep_lists(&made(n, k, share.rows()), &share, &Silent);
+                });
+                let files = files(&folder);
+                assert_eq!(files.len(), n.div_ceil(ROWS));
+                assert!(*expected.get_or_insert_with(|| files.clone()) == files, "{name}, {writers} ranks");
+            }
+            for readers in [1, 2, 5, 8] {
+                as_team(readers, |team| {
+                    let share = Share::new(team.clone(), n);
+                    let (checkpoint, found) = (resumed(&folder, team), made(n, k, share.rows()));
+                    let again = checkpoint.lists(&share, k, &Silent).unwrap();
+                    assert!(again.lists == found.lists && again.sigma == found.sigma);
+                    assert_eq!((again.report, again.warnings), (found.report, found.warnings));
+                    assert!(checkpoint.lists(&share, k + 1, &Silent).is_none());
+                    assert!(checkpoint.troubles().is_empty());
+                });
+            }
+            // One file is damaged, then missing: nobody uses the others, and all hear of the damage.
+            let last = folder.join(lists_name(k, (n - 1) / ROWS * ROWS));
+            std::fs::write(&last, "half").unwrap();
+            as_team(3, |team| {
+                let (checkpoint, share) = (resumed(&folder, team), Share::new(team.clone(), n));
+                assert!(checkpoint.lists(&share, k, &Silent).is_none());
+                let troubles = checkpoint.troubles();
+                assert!(troubles.len() == 1 && troubles[0].contains("is damaged"), "{troubles:?}");
+            });
+            std::fs::remove_file(&last).unwrap();
+            as_team(3, |team| {
+                let (checkpoint, share) = (resumed(&folder, team), Share::new(team.clone(), n));
+                assert!(checkpoint.lists(&share, k, &Silent).is_none() && checkpoint.troubles().is_empty());
+            });
+            std::fs::remove_dir_all(&folder).unwrap();
+        }
     }
 
     #[test]

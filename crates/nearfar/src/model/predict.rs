@@ -37,9 +37,12 @@ impl SavedModel {
     /// ```
     ///
     /// # Errors
-    /// When the new points have another number of columns, hold values that are not finite, or the observer asks to stop.
+    /// When the model keeps no samples, the new points have another number of columns, hold values that are not finite, or the observer asks to stop.
     pub fn predict(&self, new: &Samples<'_>, observer: &dyn Observer) -> Result<Vec<usize>> {
         let (found, n) = (new.n_samples(), self.about.n_samples);
+        if self.about.input == InputKind::Samples && self.training == Training::Nothing {
+            return Err(DataError::NotKept.into());
+        }
         let expected = match self.about.input {
             InputKind::Samples => self.about.n_features,
             _ => n,

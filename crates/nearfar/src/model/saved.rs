@@ -146,7 +146,7 @@ impl Scaling {
 /// Training samples, n × m, row-major, as precise as they were given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Training {
-    /// The model was learnt from pairs.
+    /// The model was learnt from pairs, or by processes of which none held all samples.
     #[default]
     Nothing,
     /// Single precision.
@@ -343,7 +343,7 @@ impl SavedModel {
         ))
     }
 
-    /// The samples it was learnt from; `None` where it was learnt from pairs.
+    /// The samples it was learnt from; `None` where it was learnt from pairs, or by processes of which none held all samples.
     ///
     /// # Errors
     /// Never for a model that was fitted or loaded.
@@ -533,8 +533,9 @@ fn assemble(about: About, arrays: &Arrays<'_>) -> Result<SavedModel, String> {
         return Err("it has a local scale of 0 or less".to_owned());
     }
     let training = arrays.training(n.checked_mul(m))?;
-    if (training == Training::Nothing) != pairwise {
-        return Err("its training samples are missing, or are too much".to_owned());
+    // Samples may be missing: processes that share the rows keep none.
+    if training != Training::Nothing && pairwise {
+        return Err("it has training samples, and was learnt from pairs".to_owned());
     }
     let trace: Vec<f64> = arrays.read("trace", Length::Any)?;
     if !trace.len().is_multiple_of(TRACE_COLUMNS.len()) {
