@@ -207,9 +207,7 @@ impl<E: Entry> Graph for BinnedGraph<E> {
                 #[inline(always)]
                 |columns, values, y| {
                     let mut sum = [0.0; FEW_COLUMNS];
-                    for (j, t) in columns.iter().zip(values) {
-                        short.add_to(*j as usize, t.wide(), &mut sum);
-                    }
+                    short.add_to(columns, values, &mut sum);
                     y.copy_from_slice(&sum[..r]);
                 },
             ),

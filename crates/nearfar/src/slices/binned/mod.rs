@@ -336,7 +336,7 @@ impl<E: Entry> Slices for BinnedSlices<E> {
                 |i, columns, products| {
                     let mut own = [0.0; FEW_COLUMNS];
                     rows.scatter(i, &mut own);
-                    products.iter_mut().zip(columns).for_each(|(g, j)| *g = short.dot(*j as usize, &own));
+                    short.dots(columns, &own, products);
                 },
             );
         }

@@ -132,13 +132,35 @@ impl<'a, E: Entry> ShortRows<'a, E> {
         Some(Self { rows, all })
     }
 
-    /// Row j times a full row.
+    /// Whether any of these rows is long. It asks for all of them at once, in a loop so short that many are under way while memory answers; whoever
+    /// works on them afterwards finds them in cache.
     #[inline(always)]
-    pub(super) fn dot(&self, j: usize, own: &[f64; FEW_COLUMNS]) -> f64 {
-        let ShortRow { values, columns, long } = &self.rows[j];
-        if *long {
-            return self.all.row(j).map(|(c, v)| E::narrow(v).wide() * own[c]).sum();
+    fn any_long(&self, rows: &[u32]) -> bool {
+        rows.iter().fold(false, |any, j| any | self.rows[*j as usize].long)
+    }
+
+    /// `out` ← these rows times a full row.
+    #[inline(always)]
+    pub(super) fn dots(&self, rows: &[u32], own: &[f64; FEW_COLUMNS], out: &mut [f64]) {
+        let long = self.any_long(rows);
+        for (out, j) in out.iter_mut().zip(rows) {
+            *out = if long { self.dot_of_any(*j as usize, own) } else { self.dot(*j as usize, own) };
         }
+    }
+
+    #[inline(always)]
+    fn dot_of_any(&self, j: usize, own: &[f64; FEW_COLUMNS]) -> f64 {
+        if self.rows[j].long {
+            self.all.row(j).map(|(c, v)| E::narrow(v).wide() * own[c]).sum()
+        } else {
+            self.dot(j, own)
+        }
+    }
+
+    /// Short row j times a full row.
+    #[inline(always)]
+    fn dot(&self, j: usize, own: &[f64; FEW_COLUMNS]) -> f64 {
+        let ShortRow { values, columns, .. } = &self.rows[j];
         // All terms always: which rows have fewer cannot be foreseen.
         let mut sum = 0.0;
         for (c, v) in columns.iter().zip(values) {
@@ -147,16 +169,19 @@ impl<'a, E: Entry> ShortRows<'a, E> {
         sum
     }
 
-    /// `out` ← `out` + t · row j.
+    /// `out` ← `out` + these rows with their weights.
     #[inline(always)]
-    pub(super) fn add_to(&self, j: usize, t: f64, out: &mut [f64; FEW_COLUMNS]) {
-        let ShortRow { values, columns, long } = &self.rows[j];
-        if *long {
-            self.all.row(j).for_each(|(c, v)| out[c] += t * E::narrow(v).wide());
-            return;
-        }
-        for (c, v) in columns.iter().zip(values) {
-            out[*c as usize] += t * v.wide();
+    pub(super) fn add_to(&self, rows: &[u32], weights: &[E], out: &mut [f64; FEW_COLUMNS]) {
+        let any_long = self.any_long(rows);
+        for (j, t) in rows.iter().zip(weights) {
+            let (row, t) = (&self.rows[*j as usize], t.wide());
+            if any_long && row.long {
+                self.all.row(*j as usize).for_each(|(c, v)| out[c] += t * E::narrow(v).wide());
+                continue;
+            }
+            for (c, v) in row.columns.iter().zip(&row.values) {
+                out[*c as usize] += t * v.wide();
+            }
         }
     }
 }
