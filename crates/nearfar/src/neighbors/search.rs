@@ -728,7 +728,7 @@ mod tests {
         let (n, m) = (3000, 6);
         let mut random = Stream::new(5, 5);
         let row = |i: usize| match i % 8 {
-            0 if i % 16 == 0 => [0.5; 6],
+            0 if i.is_multiple_of(16) => [0.5; 6],
             0 | 1 => [0.0; 6].map(|_| random.normal()),
             2 => [1.0, -0.0, 3.0, 4.0, 5.0, 6.0],
             3 => [1.0, 0.0, 3.0, 4.0, 5.0, 6.0 + 1e-9 * (i / 800) as f64],

@@ -391,7 +391,7 @@ impl Cells<'_> {
         if !T::Native::all_finite(values) {
             let mut wide = values.iter().map(|&value| value.into()).enumerate();
             if let Some((row, value)) = wide.find(|(_, value): &(usize, f64)| !value.is_finite()) {
-                let value = self.wide_value(column, row).unwrap_or(value);
+                let value = wide_value(column, row).unwrap_or(value);
                 if value.is_finite() {
                     let (place, column) = (self.place(row), self.column());
                     return Err(LoadProblem::TooWide { place, column, value });
@@ -401,12 +401,6 @@ impl Cells<'_> {
             }
         }
         Ok(numbers.clone())
-    }
-
-    /// The number before it was narrowed.
-    fn wide_value(&self, column: &ArrayRef, row: usize) -> Option<f64> {
-        let wide = arrow_cast::cast(&column.slice(row, 1), &DataType::Float64).ok()?;
-        Some(wide.as_primitive::<Float64Type>().value(0))
     }
 
     fn not_numeric(&self, column: &ArrayRef) -> LoadProblem {
@@ -433,6 +427,12 @@ impl Cells<'_> {
         let texts = texts.as_string::<i32>();
         Ok(texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect())
     }
+}
+
+/// One number of a column, before it was narrowed.
+fn wide_value(column: &ArrayRef, row: usize) -> Option<f64> {
+    let wide = arrow_cast::cast(&column.slice(row, 1), &DataType::Float64).ok()?;
+    Some(wide.as_primitive::<Float64Type>().value(0))
 }
 
 /// Write columns of equal length side by side into rows of `stride` values, from the first value of `out` on.
