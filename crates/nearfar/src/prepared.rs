@@ -16,7 +16,7 @@ use crate::neighbors::{
     Input, MAX_EXACT_SAMPLES, Neighborhoods, SIGMA_NEIGHBOR, SearchReport, Warning, check_binned_count,
     check_count, rank,
 };
-use crate::observe::{Event, Observer, Stage};
+use crate::observe::{Event, Observer, Stage, go_on};
 use crate::params::{BinnedParams, Mode, Params};
 use crate::plan::{FamilyJob, Held, Job, Plan, Precision, default_memory_limit};
 use crate::slices::{BinnedShape, BinnedSlices, FullSlices, Slices};
@@ -193,6 +193,7 @@ impl Prepared {
             timed(Stage::Neighbors, observer, || neighbors_of(points, wanted, checkpoint, observer));
         let Found { lists, report, sigma, warnings } = found?;
         let (pairs, sliced) = timed(Stage::Slices, observer, || -> Result<_> {
+            go_on(observer, Stage::Slices)?; // also in a process without rows
             Ok(if precision == Precision::Double {
                 Pairs::BinnedDouble(BinnedSlices::new(points, &lists, &sigma, shape, seed, observer)?)
             } else {

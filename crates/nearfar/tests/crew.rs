@@ -235,6 +235,22 @@ fn a_wish_of_one_stops_all_at_the_same_place() {
     }
 }
 
+/// Five processes and three units of rows: those without rows must not wait for those that have left.
+#[test]
+fn a_wish_during_the_search_stops_processes_without_rows() {
+    let data = Data::new(mixture(1100, 12, 3, 2.0, 3).unwrap().data, 12);
+    for asks in [0, 1] {
+        let results = as_team(5, |team| {
+            let share = Share::new(team.clone(), data.n);
+            let input = Input::Part(data.rows(share.rows(), false), Metric::Euclidean, &share);
+            let stopper = Stopper { after: 0, seen: AtomicUsize::new(0), only_enough: false };
+            let observer: &dyn Observer = if team.rank() == asks { &stopper } else { &Silent };
+            fit_observed(&input, &settings(3).starts(1).threads(1), observer)
+        });
+        assert!(results.iter().all(|result| matches!(result, Err(Error::Cancelled { .. }))));
+    }
+}
+
 #[test]
 fn what_needs_all_rows_is_refused() {
     let data = data();

@@ -302,6 +302,8 @@ impl Ring<'_> {
         let total = (n * self.share.team().size()) as u64;
         let mut found: Vec<Found> = vec![Found::new(); n];
         self.points.ring("points for neighbours", &mut |first, others| {
+            // Also where a process has no rows to ask for: all leave here, or none.
+            go_on(self.observer, Stage::Neighbors)?;
             let (order, ranges) = sorted(first, others);
             let columns = self.singles(others, order, first);
             let measure =
