@@ -89,7 +89,7 @@ impl Job {
     pub(crate) fn own_rows(&self) -> u64 {
         let (n, ranks) = (self.n_samples, self.ranks.unwrap_or(1).max(1));
         let unit = crate::crew::unit(n);
-        (n.div_ceil(unit).div_ceil(ranks) * unit).min(n) as u64
+        n.div_ceil(unit).div_ceil(ranks).saturating_mul(unit).min(n) as u64
     }
 }
 
@@ -265,7 +265,7 @@ impl Plan {
         let guest = own.saturating_mul(m).saturating_mul(if held == Held::Double { 8 } else { 4 });
         let guests = if own < n { guest.saturating_mul(2).saturating_add(own * 4 * near) } else { 0 };
         // Lengths and order of the points, and a block of rows and products per thread.
-        let blocks = threads.saturating_mul((1 << 20) + 2048 * m);
+        let blocks = threads.saturating_mul(m.saturating_mul(2048).saturating_add(1 << 20));
         let search = guests.saturating_add(2 * lists + own * 48).saturating_add(blocks);
         // Near pairs stand in both triangles, whoever lists whom.
         let entries = own * (2 * near + far).min(n);
@@ -288,14 +288,13 @@ impl Plan {
         ];
         // A sample that is learnt first has points, lists, pairs and graphs of its own, in every process.
         let width = (2 * near + far).min(job.sketch as u64);
-        let each =
-            12 * m + near * 42 + far * (2 + cell) + width * (8 + 2 * cell + together * (4 + cell)) + 400 * r;
-        let sketch = (job.sketch as u64).saturating_mul(each);
+        let each = near * 42 + far * (2 + cell) + width * (8 + 2 * cell + together * (4 + cell)) + 400 * r;
+        let sketch = (job.sketch as u64).saturating_mul(m.saturating_mul(12).saturating_add(each));
         let fixed = 32 << 20; // program, stacks, small things
         let learning = (pairs + graphs).saturating_add(factors).saturating_add(spectral);
         let preparing = points.saturating_add(search.max(pairs + making));
         // The sample is taken from points that are made again, where they are not used as they lie.
-        let learning = learning.max(points.saturating_add(pairs + sketch));
+        let learning = learning.max(points.saturating_add(pairs).saturating_add(sketch));
         let bytes = data.saturating_add(fixed).saturating_add(preparing.max(learning));
         let (nf, mf) = (n as f64, m as f64);
         let compared = (nf * nf * (mf + 64.0)).min(neighbors::search::EXACT_WORK * nf / 2e5);
