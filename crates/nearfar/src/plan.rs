@@ -353,7 +353,8 @@ impl Plan {
             let each = if own < n { 28 } else { 8 };
             own.saturating_mul(m)
                 .saturating_mul(each)
-                .saturating_add(own * (k.max(7) * 24 + 48) + threads * ((1 << 20) + 2048 * m))
+                .saturating_add(own * (k.max(7) * 24 + 48))
+                .saturating_add(threads.saturating_mul(m.saturating_mul(2048).saturating_add(1 << 20)))
         } else {
             0
         };
@@ -374,7 +375,8 @@ impl Plan {
         let bytes = (fixed + graph).saturating_add(samples).saturating_add(search.max(rest));
         let (nf, mf) = (n as f64, m as f64);
         let searched = if k > 0 { nf * nf * mf * SECONDS_PER_MULTIPLY } else { 0.0 };
-        let step = nf * (r * (2 * k + r) + if family.samples { 2 * r * m } else { 0 }) as f64 * 1e-9
+        let products = if family.samples { 2.0 * r as f64 * mf } else { 0.0 };
+        let step = nf * ((r * (2 * k + r)) as f64 + products) * 1e-9
             + family.own as f64 / 8.0 * SECONDS_PER_PAIR_AND_ITERATION;
         let seconds = (searched + job.starts as f64 * step * ITERATIONS) / threads as f64;
         let (mode, binned, precision) = (Mode::Exact, None, Precision::Double);
