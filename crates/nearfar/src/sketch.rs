@@ -1,6 +1,6 @@
 //! A start for very many points: the model is learnt on a sample of them first.
 //!
-//! From a random V the clusters take a hundred iterations and more to form, whatever n is. On a sample each of these costs little; its V is handed on to all
+//! From a random V the clusters take many iterations to form, whatever n is. On a sample each of these costs little; its V is handed on to all
 //! points along the near ranks, and what is left to do on all of them is to settle. The sample is ranked, sliced and learnt as any other data,
 //! with the same settings, by every process alike where several share the rows.
 //!
