@@ -282,7 +282,7 @@ impl Checkpoint {
         *lock(&self.resumed) = None;
         check_alike(&team, &facts)?;
         let opened = if self.first() { self.open(facts).map(Some) } else { Ok(None) };
-        let (again, text) = self.opened_by_first(&team, opened)?;
+        let (again, text) = opened_by_first(&team, opened)?;
         if again {
             *lock(&self.resumed) = Some(Resumed::default());
         }
@@ -312,33 +312,6 @@ impl Checkpoint {
         // What a killed save left under a temporary name. A folder that cannot be written any more can still be read.
         let _ = self.remove_parts(|name| name.starts_with('.'));
         Ok((true, text))
-    }
-
-    /// What the first process found, or why it was refused, in all of them.
-    fn opened_by_first(&self, team: &Team, opened: Result<Option<(bool, String)>>) -> Result<(bool, String)> {
-        let mut refused = None;
-        let told = team.hand_round("checkpoint", FIRST, || match opened {
-            Ok(opened) => serde_json::json!({ "opened": opened }).to_string().into_bytes(),
-            Err(error) => {
-                let told = serde_json::json!({ "refused": error.to_string() }).to_string().into_bytes();
-                refused = Some(error);
-                told
-            }
-        });
-        if let Some(error) = refused {
-            return Err(error);
-        }
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "lowercase")]
-        enum Told {
-            Opened((bool, String)),
-            Refused(String),
-        }
-        match serde_json::from_slice(&told) {
-            Ok(Told::Opened(opened)) => Ok(opened),
-            Ok(Told::Refused(message)) => Err(CheckpointError::First { message }.into()),
-            Err(error) => Err(CheckpointError::First { message: error.to_string() }.into()),
-        }
     }
 
     /// Refuse a folder that is not the same to all processes.
@@ -610,5 +583,34 @@ fn in_words(refused: Refused) -> String {
         Refused::Version(found) => {
             format!("it has format version {found}, and this nearfar reads version {VERSION}")
         }
+    }
+}
+
+/// What the first process tells the others of the folder.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Told {
+    Opened((bool, String)),
+    Refused(String),
+}
+
+/// What the first process found, or why it was refused, in all of them.
+fn opened_by_first(team: &Team, opened: Result<Option<(bool, String)>>) -> Result<(bool, String)> {
+    let mut refused = None;
+    let told = team.hand_round("checkpoint", FIRST, || match opened {
+        Ok(opened) => serde_json::json!({ "opened": opened }).to_string().into_bytes(),
+        Err(error) => {
+            let told = serde_json::json!({ "refused": error.to_string() }).to_string().into_bytes();
+            refused = Some(error);
+            told
+        }
+    });
+    if let Some(error) = refused {
+        return Err(error);
+    }
+    match serde_json::from_slice(&told) {
+        Ok(Told::Opened(opened)) => Ok(opened),
+        Ok(Told::Refused(message)) => Err(CheckpointError::First { message }.into()),
+        Err(error) => Err(CheckpointError::First { message: error.to_string() }.into()),
     }
 }
