@@ -154,6 +154,7 @@ fn table(study: &Study, manifest: &Manifest, store: &Store, threads: usize, args
 
 /// The table in every form; answers where the Markdown lies.
 fn write_forms(table: &ResultTable, provenance: &Provenance, folder: &Path) -> Outcome<PathBuf> {
+    make_folder(folder)?;
     let file = |ending: &str| folder.join(format!("{}.{ending}", table.name));
     let forms = [
         ("md", report::markdown(table, provenance)),
@@ -166,6 +167,10 @@ fn write_forms(table: &ResultTable, provenance: &Provenance, folder: &Path) -> O
         write_file(&file(ending), |out| out.write_all(text.as_bytes()))?;
     }
     Ok(file("md"))
+}
+
+fn make_folder(folder: &Path) -> Outcome {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::output(&folder.display().to_string(), &error))
 }
 
 /// A finished table, from its JSON, in every form; nothing is run.
@@ -216,8 +221,7 @@ fn draw(manifest: &Manifest, store: &Store, threads: usize, args: &ReproArgs) ->
     let drawn = drawn?;
     interrupt::enter(interrupt::Phase::Writing);
     let folder = args.out_dir.join("figures");
-    std::fs::create_dir_all(&folder)
-        .map_err(|error| Failure::output(&folder.display().to_string(), &error))?;
+    make_folder(&folder)?;
     for Figure { name, svg, .. } in &drawn {
         write_file(&folder.join(format!("{name}.svg")), |out| out.write_all(svg.as_bytes()))?;
         let png = figures::png(name, svg)?;
