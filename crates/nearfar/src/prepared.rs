@@ -477,9 +477,10 @@ pub fn plan_held(
         ranks,
         sketch: params.sketch(n_samples).unwrap_or(0),
     };
-    // What is free does not count what has been read.
+    // What is free does not count what has been read; a sum beyond counting is no room for anything.
     let read = held.map_or(0, |held| held.data(job.own_rows(), n_features as u64));
-    let limit = params.memory.unwrap_or_else(|| default_memory_limit().saturating_add(read));
+    let limit =
+        params.memory.unwrap_or_else(|| default_memory_limit().saturating_add(read).min(u64::MAX / 2));
     let held = held.unwrap_or_else(|| Held::within(limit, job.own_rows() as usize, n_features));
     let needs = params.method.kind().needs();
     if needs == Needs::Slices {
