@@ -368,7 +368,7 @@ TRAIN = """
         assert comm.rank < comm.size - 1 and "KeyboardInterrupt" in str(error), error
     # The communicator can still be used.
     assert comm.allreduce(1) == comm.size
-    print("done", comm.rank)
+    open(f"done-{comm.rank}", "w").close()  # what ranks print may be mixed up
 """
 
 
@@ -394,7 +394,7 @@ def test_over_mpi(data, tmp_path):
     command = ["mpirun", "-n", "2", sys.executable, "train.py"]
     done = subprocess.run(command, cwd=tmp_path, env=os.environ | told, capture_output=True, text=True, timeout=150)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert sorted(done.stdout.split("\n"))[-2:] == ["done 0", "done 1"]
+    assert all((tmp_path / f"done-{rank}").exists() for rank in range(2))
     alone = nearfar.NearFar(4, n_init=2, max_iter=8, random_state=5, mode="binned").fit(X)
     for rank in range(2):
         found = np.load(tmp_path / f"rank-{rank}.npz")
