@@ -2,11 +2,13 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
+use nearfar::consensus::Member;
 use nearfar::generate::mixture;
 use nearfar::labels::score::score;
-use nearfar::observe::{Silent, Stage};
+use nearfar::observe::{Event, Observer, Silent, Stage};
 use nearfar::params::Pruning;
 use nearfar::plan::human_bytes;
 use nearfar::prepared::plan;
@@ -56,6 +58,23 @@ pub(crate) fn compare(folder: &Path, starts: u64, names: &[String], binned: Binn
     Ok(())
 }
 
+/// Says on standard error where a long run is.
+struct Log(Instant);
+
+impl Observer for Log {
+    fn notice(&self, event: &Event<'_>) {
+        let at = self.0.elapsed().as_secs();
+        match event {
+            Event::Started { stage } => eprintln!("{at:>6} s: {}", stage.name()),
+            Event::Iteration { member, row } if row.iteration % 10 == 0 => {
+                eprintln!("{at:>6} s: start {member}, iteration {}", row.iteration);
+            }
+            Event::Member { member, .. } => eprintln!("{at:>6} s: start {member} done"),
+            _ => {}
+        }
+    }
+}
+
 fn say(model: &Model, truth: &[usize], seconds: f64, planned: u64) -> Result<()> {
     for (stage, seconds) in &model.timings {
         println!("  {:<10} {seconds:8.1} s", stage.name());
@@ -92,7 +111,7 @@ pub(crate) fn dataset(folder: &Path, name: &str, params: &dyn Fn(usize) -> Param
     drop(x);
     let samples = Samples::from_rows(&single, n, m)?;
     let planned = plan(n, m, &params)?.bytes;
-    let (model, seconds) = timed(|| fit_observed(&Input::from(samples), &params, &Silent));
+    let (model, seconds) = timed(|| fit_observed(&Input::from(samples), &params, &Log(Instant::now())));
     say(&model?, &truth, seconds.wall, planned)
 }
 
@@ -113,21 +132,25 @@ pub(crate) fn growth(
         drop(data);
         let samples = Samples::from_rows(&single, n, FEATURES)?;
         let planned = plan(n, FEATURES, &params)?.bytes;
-        let (model, seconds) = timed(|| fit_observed(&Input::from(samples), &params, &Silent));
+        let (model, seconds) = timed(|| fit_observed(&Input::from(samples), &params, &Log(Instant::now())));
         let model = model?;
         say(&model, &truth, seconds.wall, planned)?;
         let of =
             |stage: &Stage| model.timings.iter().filter(|(t, _)| t == stage).map(|(_, x)| x).sum::<f64>();
-        // The number of starts is a choice; growth is that of one.
-        let share = |stage: &Stage| if *stage == Stage::Learn { params.starts as f64 } else { 1.0 };
-        let mut row: Vec<f64> = STAGES.iter().map(|stage| of(stage) / share(stage)).collect();
+        let mut row: Vec<f64> = STAGES.iter().map(of).collect();
         row.push(row[1..].iter().sum());
+        // Larger data take fewer starts, whose loops make more iterations: one iteration over all points is what can be compared.
+        let sketched = params.sketch(n).is_some();
+        let iterations =
+            |m: &Member| m.last_loop().iterations + if sketched { 0 } else { m.started.iterations };
+        let all: usize = model.members.iter().map(iterations).sum();
+        row.push(row[2] / all as f64);
         row.push(peak_bytes() as f64);
         rows.push((n, row));
     }
     if rows.len() > 1 {
-        println!("exponents are those of one start");
-        let names = STAGES.iter().map(|s| s.name()).chain(["all but neighbors", "peak memory"]);
+        let names = STAGES.iter().map(|s| s.name());
+        let names = names.chain(["all but neighbors", "learn, by iterations over all points", "peak memory"]);
         println!("| exponent of | {} |", names.collect::<Vec<_>>().join(" | "));
         let fitted: Vec<String> =
             (0..rows[0].1.len()).map(|s| format!("{:.2}", exponent(&rows, s))).collect();

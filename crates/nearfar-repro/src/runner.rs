@@ -157,7 +157,8 @@ impl Ready {
         if self.graphs.iter().all(|(known, _)| *known != graph) {
             // A method of graph and samples: its preparation serves every other.
             let params = Params { graph, ..Params::of(self.clusters, MethodKind::Gnmf) };
-            self.graphs.push((graph, family::Prepared::new(&self.data.input()?, &params, &Silent)?));
+            let prepared = family::Prepared::new(&self.data.input()?, &params, &Silent)?;
+            self.graphs.push((graph, prepared.remember_graphs()));
         }
         Ok(())
     }
@@ -379,10 +380,12 @@ impl<'a, H: Host> Runner<'a, H> {
 
     fn screen(&self, ready: &Ready, row: &RowSpec, grid: &[Setting]) -> Result<Vec<Vec<Run>>> {
         let seeds = self.study.screen_of(row);
+        // Seed by seed: what settings of one seed, or seeds of one setting, have in common is known before it is asked for again.
         let jobs: Vec<(&Setting, u64)> =
-            grid.iter().flat_map(|setting| (0..seeds).map(move |seed| (setting, seed))).collect();
+            (0..seeds).flat_map(|seed| grid.iter().map(move |setting| (setting, seed))).collect();
         let runs = self.batch(ready, row, &jobs, 0)?;
-        Ok(runs.chunks(seeds as usize).map(<[Run]>::to_vec).collect())
+        let of = |at: usize| runs.iter().skip(at).step_by(grid.len()).cloned().collect();
+        Ok((0..grid.len()).map(of).collect())
     }
 
     fn add_graphs<'s>(ready: &mut Ready, settings: impl Iterator<Item = &'s Setting>) -> Result<()> {

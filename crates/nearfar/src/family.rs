@@ -38,7 +38,12 @@ pub struct Prepared {
     n_samples: usize,
     n_features: usize,
     seconds: f64,
+    /// What RBSMF learnt, kept from fit to fit where that is wanted.
+    known: Option<Arc<learn::rbsmf::Known>>,
 }
+
+/// Graphs of RBSMF that are kept from fit to fit: those of a small grid.
+const KEPT_GRAPHS: usize = 8;
 
 impl Prepared {
     /// Make what this method needs of the input: a graph, the samples, or both.
@@ -67,6 +72,7 @@ impl Prepared {
             n_samples,
             n_features,
             seconds: 0.0,
+            known: None,
         };
         if matches!(needs, Needs::Samples | Needs::Both) {
             this.rows = Some(rows(input, params)?);
@@ -80,6 +86,12 @@ impl Prepared {
             this.search = Some(near.search);
         }
         Ok(this)
+    }
+
+    /// Keep the graphs that RBSMF learns (n²/2 numbers each, eight at most), which depend on its settings and on no seed. The results are the same.
+    #[must_use]
+    pub fn remember_graphs(self) -> Self {
+        Self { known: Some(Arc::new(learn::rbsmf::Known::up_to(KEPT_GRAPHS))), ..self }
     }
 
     /// The graph, where the method has one.
@@ -133,22 +145,31 @@ impl Prepared {
         let total = params.starts as u64;
         // Whoever has enough still gets one start.
         let wanted = |member: &usize| *member == 0 || !observer.enough();
+        let fresh = learn::rbsmf::Known::up_to(1);
+        let known = self.known.as_deref().unwrap_or(&fresh);
         let learn = |member: usize| {
-            let fitted = learn_one(params.method, self.task(params, member, observer))?;
+            let fitted = learn_one(params.method, self.task(params, member, known, observer))?;
             let state = self.finish(params, fitted, observer)?;
             observer.notice(&Event::Member { member, state: &state });
             Task::unless_cancelled(&state.started)?;
             observer.notice(&Event::Progress { stage: Stage::Learn, done: 1, total });
             Ok(state)
         };
-        // Processes in step take one start after the other.
-        if self.graph.as_ref().is_some_and(|graph| graph.share().is_some()) {
+        // Processes in step take one start after the other; so do starts that share what the first one learns.
+        let shared = self.graph.as_ref().is_some_and(|graph| graph.share().is_some());
+        if shared || params.method.kind() == MethodKind::RbsMf {
             return (0..params.starts).filter(wanted).map(learn).collect();
         }
         (0..params.starts).into_par_iter().filter(wanted).map(learn).collect()
     }
 
-    fn task<'a>(&'a self, params: &'a Params, member: usize, observer: &'a dyn Observer) -> Task<'a> {
+    fn task<'a>(
+        &'a self,
+        params: &'a Params,
+        member: usize,
+        known: &'a learn::rbsmf::Known,
+        observer: &'a dyn Observer,
+    ) -> Task<'a> {
         let (n, r) = (self.n_samples, params.n_clusters);
         let mut stream = Stream::new(params.seed, MEMBER_STREAM + member as u64);
         Task {
@@ -161,6 +182,7 @@ impl Prepared {
             kmeans_restarts: params.kmeans_restarts,
             seed: params.seed,
             member,
+            known,
             observer,
         }
     }

@@ -506,3 +506,20 @@ fn the_number_of_threads_changes_no_bit() {
         }
     }
 }
+
+#[test]
+fn rbsmf_remembers_what_no_seed_changes() {
+    let data = nearfar::generate::blobs(90, 5, 3, 1.0, 4).unwrap();
+    let input = Input::from(Samples::from_rows(&data.data, 90, 5).unwrap());
+    let params = |lambda: f64, seed: u64| Params::of(3, RbsMfParams { lambda, mu: 1.0 }).starts(1).seed(seed);
+    let plain = nearfar::family::Prepared::new(&input, &params(1.0, 0), &Silent).unwrap();
+    let remembering = plain.clone().remember_graphs();
+    for (lambda, seed) in [(1.0, 0), (0.1, 0), (1.0, 1), (0.1, 1)] {
+        let [a, b] =
+            [&plain, &remembering].map(|prepared| prepared.fit(&params(lambda, seed), &Silent).unwrap());
+        assert_eq!(a.labels, b.labels, "lambda {lambda}, seed {seed}");
+        assert_eq!(a.members[0].factor, b.members[0].factor, "lambda {lambda}, seed {seed}");
+    }
+    let several = remembering.fit(&params(1.0, 0).starts(3), &Silent).unwrap();
+    assert!(several.members.windows(2).all(|pair| pair[0].factor == pair[1].factor));
+}

@@ -12,6 +12,12 @@ const M: usize = 8192;
 /// Bytes of the data in single precision.
 const DATA: u64 = (4 * N * M) as u64;
 
+/// Numbers between −½ and ½ that look random: large enough for single precision to tell who is nearer.
+fn noise(at: usize) -> f64 {
+    let mixed = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+}
+
 /// Write the data row by row, so that writing it does not set the peak.
 fn write(path: &std::path::Path, double: bool) {
     let kind = if double { "<f8" } else { "<f4" };
@@ -21,7 +27,7 @@ fn write(path: &std::path::Path, double: bool) {
     writeln!(file, "{header:<117}").unwrap();
     for i in 0..N {
         for j in 0..M {
-            let value = ((i % 4 * M + j) as f64).sin() + 0.01 * ((i * 31 + j) as f64).cos();
+            let value = ((i % 4 * M + j) as f64).sin() + noise(i * M + j);
             if double {
                 file.write_all(&value.to_le_bytes()).unwrap();
             } else {
@@ -59,7 +65,8 @@ fn data_is_never_held_twice() {
         assert!(matches!(table.values, TableValues::F32(_)), "{}", table.source);
         seen.push(labels(&table));
         let Some(peak) = peak_memory() else { continue };
-        assert!(peak < DATA * 7 / 4, "{}: {peak} bytes at the peak, for {DATA} of data", table.source);
+        // The program and blocks of two threads are a third of the data; a second copy would be all of it.
+        assert!(peak < 2 * DATA, "{}: {peak} bytes at the peak, for {DATA} of data", table.source);
     }
     std::fs::remove_file(&single).unwrap();
     std::fs::remove_file(&double).unwrap();

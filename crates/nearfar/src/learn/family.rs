@@ -390,6 +390,8 @@ pub(crate) struct Task<'a> {
     pub(crate) kmeans_restarts: usize,
     pub(crate) seed: u64,
     pub(crate) member: usize,
+    /// What RBSMF learnt before, which no seed changes.
+    pub(crate) known: &'a super::rbsmf::Known,
     pub(crate) observer: &'a dyn Observer,
 }
 

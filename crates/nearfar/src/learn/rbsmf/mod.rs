@@ -18,8 +18,11 @@ mod update;
 
 pub use update::bistochastic;
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use super::family::{Fitted, Labeling, Task, check_strength};
-use super::run::{Method, run};
+use super::run::{Learned, Method, run};
+use super::stop::StopRule;
 use super::trace::TraceRow;
 use crate::error::{ParamError, Result};
 use crate::graph::SparseGraph;
@@ -55,23 +58,72 @@ impl RbsMfParams {
     }
 }
 
-/// One start. Nothing is random before the labels: all starts agree.
-#[allow(clippy::needless_pass_by_value, reason = "one signature for all methods")]
+/// One start. Nothing is random before the labels: all starts agree, and share what the first one learns.
 pub(crate) fn learn(task: Task<'_>, params: &RbsMfParams) -> Result<Fitted> {
     let (rows, r) = (task.rows(), task.n_clusters);
-    let mut method = RbsMf::new(&rows.values, task.graph(), rows.n, r, params);
-    let learned = run(&mut method, task.stop, task.member, task.observer);
-    Task::unless_cancelled(&learned)?;
-    let labels = crate::spectral::cluster(
-        &tiles(method.similarity(), rows.n),
-        r,
-        task.kmeans_restarts,
-        task.seed,
-        task.observer,
-    )?
-    .labels;
-    let objective = method.objective();
-    Ok(Fitted { learned, factor: method.factor, objective, labeling: Labeling::Given(labels) })
+    let key = Key { params: *params, n_clusters: r, stop: *task.stop };
+    let learnt = match task.known.get(&key) {
+        Some(learnt) => learnt,
+        None => {
+            let mut method = RbsMf::new(&rows.values, task.graph(), rows.n, r, params);
+            let learned = run(&mut method, task.stop, task.member, task.observer);
+            Task::unless_cancelled(&learned)?;
+            let (graph, objective) = (tiles(method.similarity(), rows.n), method.objective());
+            task.known.put(key, Learnt { learned, objective, graph, factor: method.factor })
+        }
+    };
+    let Learnt { learned, objective, graph, factor } = &*learnt;
+    let labels = crate::spectral::cluster(graph, r, task.kmeans_restarts, task.seed, task.observer)?.labels;
+    let labeling = Labeling::Given(labels);
+    Ok(Fitted { learned: learned.clone(), factor: factor.clone(), objective: *objective, labeling })
+}
+
+/// All that a learnt graph depends on, beside the data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Key {
+    params: RbsMfParams,
+    n_clusters: usize,
+    stop: StopRule,
+}
+
+#[derive(Debug)]
+struct Learnt {
+    learned: Learned,
+    objective: f64,
+    graph: SymmetricTiles<f64>,
+    factor: Factor,
+}
+
+/// What earlier starts learnt on the same data.
+#[derive(Debug)]
+pub(crate) struct Known {
+    most: usize,
+    learnt: Mutex<Vec<(Key, Arc<Learnt>)>>,
+}
+
+impl Known {
+    /// Of this many settings at most; the oldest goes first.
+    pub(crate) fn up_to(most: usize) -> Self {
+        Self { most, learnt: Mutex::default() }
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Vec<(Key, Arc<Learnt>)>> {
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, key: &Key) -> Option<Arc<Learnt>> {
+        self.entries().iter().find(|(known, _)| known == key).map(|(_, learnt)| Arc::clone(learnt))
+    }
+
+    fn put(&self, key: Key, learnt: Learnt) -> Arc<Learnt> {
+        let learnt = Arc::new(learnt);
+        let mut entries = self.entries();
+        if entries.len() == self.most {
+            entries.remove(0);
+        }
+        entries.push((key, Arc::clone(&learnt)));
+        learnt
+    }
 }
 
 /// A full symmetric matrix as a graph.
