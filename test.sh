@@ -15,11 +15,19 @@ for component in fmt clippy; do
   fi
 done
 
+# Where there is MPI everything that runs is built with it, once: another set of features would compile the dependencies a second time.
+NEARFAR_FEATURES=""
+if tests/mpi/ready.sh; then
+  NEARFAR_FEATURES="--features nearfar-cli/mpi"
+fi
+export NEARFAR_FEATURES
+
 step() { printf '\n== %s\n' "$*"; "$@"; }
 step cargo fmt --all --check
 step cargo clippy --workspace --all-targets --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps --locked --quiet
-step cargo test --workspace --locked --no-fail-fast
+# shellcheck disable=SC2086
+step cargo test --workspace --locked --no-fail-fast $NEARFAR_FEATURES
 step python/test.sh
 step tests/browser/test.sh
 step tests/mpi/test.sh

@@ -30,5 +30,6 @@ if [ ! -x "$place/venv/bin/python" ] || ! "$place/venv/bin/python" -c 'import pl
 fi
 
 # With the same set of packages as the other checks, so that nothing is compiled twice.
-cargo build --workspace --locked --quiet
+# shellcheck disable=SC2086
+cargo build --workspace --locked --quiet ${NEARFAR_FEATURES:-}
 "$place/venv/bin/python" tests/browser/check.py "$(browser)" target/debug/nearfar "$place"

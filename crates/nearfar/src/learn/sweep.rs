@@ -85,7 +85,6 @@ pub(crate) fn sweep<G: Graph>(
             _ => {}
         }
     }
-    factor.index();
     Some(orthogonality)
 }
 
@@ -121,16 +120,16 @@ fn gram_step<G: Graph>(
     }
     let mut ev: Vec<f64> = tv.to_vec();
     ev.par_chunks_mut(ROWS).enumerate().for_each(|(block, ev)| {
-        let rows = block * ROWS..block * ROWS + ev.len();
+        let first = block * ROWS;
         vectorized(
             #[inline(always)]
             || {
                 for (a, coefficient) in coefficients.iter().enumerate() {
                     if *coefficient != 0.0 {
-                        add_scaled(ev, -coefficient, &factor.column(a)[rows.clone()]);
+                        factor.add_column(a, -coefficient, first, ev);
                     }
                 }
-                add_scaled(ev, alpha, &v[rows.clone()]);
+                factor.add_column(j, alpha, first, ev);
             },
         );
     });
@@ -228,6 +227,7 @@ fn advance(factor: &mut Factor, j: usize, lambda: f64, d: &[f64], h: &[f64], gra
     if !alive {
         column.fill(0.0);
     }
+    factor.index_column(j);
     for a in 0..r {
         let value = match (alive, a == j) {
             (false, _) => 0.0,
@@ -267,6 +267,7 @@ fn reseed<G: Graph>(graph: &G, factor: &mut Factor, j: usize, gram: &mut [f64]) 
     for (v, t) in factor.column_mut(j).iter_mut().zip(&around) {
         *v = scale * t;
     }
+    factor.index_column(j);
     for a in 0..r {
         let value = dot(factor.column(a), factor.column(j));
         gram[a * r + j] = value;

@@ -199,7 +199,7 @@ mod tests {
             let mut factor = random_factor(40, r, seed);
             if dead < r && r > 1 {
                 factor.column_mut(dead).fill(0.0);
-                factor.index();
+                factor.index_column(dead);
             }
             let mut complement = Complement::new(&factor.gram(), r);
             let mut stream = Stream::new(seed, 1);

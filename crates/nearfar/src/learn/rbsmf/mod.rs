@@ -59,6 +59,7 @@ impl RbsMfParams {
 }
 
 /// One start. Nothing is random before the labels: all starts agree, and share what the first one learns.
+#[allow(clippy::needless_pass_by_value, reason = "one signature for all methods")]
 pub(crate) fn learn(task: Task<'_>, params: &RbsMfParams) -> Result<Fitted> {
     let (rows, r) = (task.rows(), task.n_clusters);
     let key = Key { params: *params, n_clusters: r, stop: *task.stop };
