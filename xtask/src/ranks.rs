@@ -67,15 +67,23 @@ pub(crate) fn bench(program: &Path, sizes: &Sizes, ranks: &[usize], network: (f6
             stages.join(", ")
         );
     }
-    let speeds = calibrated(sizes, one, network);
+    let two = runs.iter().find(|run| run.ranks == 2);
+    let speeds = calibrated(sizes, one, two, network);
+    let cores = std::thread::available_parallelism()?.get() as f64;
     println!(
-        "\nThe cost model, with kernel speeds of the run on one rank, latency {:e} s, {:e} bytes/s:",
-        network.0, network.1
+        "\nThe cost model, latency {:e} s, {:e} bytes/s, {cores} processors; kernel speeds of the run on one rank{}:",
+        network.0,
+        network.1,
+        if two.is_some() { ", and of learning on two: what is split and what is not" } else { "" }
     );
+    println!("{speeds:?}");
     println!("| ranks | measured | predicted | error |");
     println!("|---|---|---|---|");
     for run in &runs {
-        let predicted = costs(sizes, one, run.ranks, &speeds).seconds;
+        // Ranks that share a processor wait for each other.
+        let crowd = (run.ranks as f64 / cores).max(1.0);
+        let stages = costs(sizes, one, run.ranks, &speeds).stages;
+        let predicted: f64 = stages.iter().map(|stage| stage.compute * crowd + stage.network).sum();
         let measured: f64 = stages_of_model().iter().map(|stage| run.seconds(stage)).sum();
         println!(
             "| {} | {measured:.1} | {predicted:.1} | {:+.0} % |",
@@ -148,16 +156,33 @@ fn costs(sizes: &Sizes, like: &Measured, ranks: usize, speeds: &Speeds) -> Cost 
     Run { job, shape: like.shape, iterations: like.iterations, products: 400.0 }.cost(speeds)
 }
 
-/// Kernel speeds that give the times of the run on one rank.
-fn calibrated(sizes: &Sizes, one: &Measured, (latency, bandwidth): (f64, f64)) -> Speeds {
+/// Kernel speeds that give the times of the run on one rank. What learning does in every rank does not get less on two.
+fn calibrated(
+    sizes: &Sizes,
+    one: &Measured,
+    two: Option<&Measured>,
+    (latency, bandwidth): (f64, f64),
+) -> Speeds {
     let mut speeds = Speeds { latency, bandwidth, ..Speeds::default() };
-    let guess = costs(sizes, one, 1, &speeds);
-    let ratio = |stage: &str| {
-        let computed = guess.stages.iter().find(|cost| cost.stage == stage).map_or(1.0, |cost| cost.compute);
-        one.seconds(stage) / computed
+    let compute = |stage: &str, speeds: &Speeds| {
+        let stages = costs(sizes, one, 1, speeds).stages;
+        stages.iter().find(|cost| cost.stage == stage).map_or(1.0, |cost| cost.compute)
     };
-    speeds.multiply *= ratio("neighbors");
-    (speeds.entry, speeds.dense) = (speeds.entry * ratio("learn"), speeds.dense * ratio("learn"));
-    speeds.product *= ratio("spectral");
+    let ratio = |stage: &str, speeds: &Speeds| one.seconds(stage) / compute(stage, speeds);
+    speeds.multiply *= ratio("neighbors", &speeds);
+    speeds.product *= ratio("spectral", &speeds);
+    let learn = one.seconds("learn");
+    let (split, whole) = match two {
+        Some(two) => {
+            let whole = (2.0 * two.seconds("learn") - learn).clamp(0.0, learn);
+            (learn - whole, whole)
+        }
+        None => {
+            let whole = compute("learn", &Speeds { entry: 0.0, ..speeds }) * ratio("learn", &speeds);
+            (learn - whole, whole)
+        }
+    };
+    speeds.entry *= split / compute("learn", &Speeds { dense: 0.0, ..speeds });
+    speeds.dense *= whole / compute("learn", &Speeds { entry: 0.0, ..Speeds::default() });
     speeds
 }

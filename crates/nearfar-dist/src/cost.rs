@@ -1,7 +1,7 @@
 //! What a binned LSDG run costs on any number of ranks and any network: compute from kernel speeds, communication from latency and bandwidth.
 //!
-//! Every step is counted as the library does it: rows of data, neighbours, pairs and graphs are split; V and what is done to it by columns (4 n r² a sweep)
-//! happen in every rank. A gather of b bytes in all costs ⌈log₂ ranks⌉ latencies and its bytes over the bandwidth.
+//! Every step is counted as the library does it: rows of data, neighbours, pairs and graphs are split; V and what is done to it column by column (some
+//! passes over n numbers each, and over the nonzeros of V) happen in every rank. A gather of b bytes in all costs ⌈log₂ ranks⌉ latencies and its bytes over the bandwidth.
 
 use nearfar::plan::{Job, Plan, Precision};
 use nearfar::slices::BinnedShape;
@@ -13,7 +13,7 @@ pub struct Speeds {
     pub multiply: f64,
     /// Seconds per known pair and iteration: rebuilding T, T V, step lengths, c.
     pub entry: f64,
-    /// Seconds per n r² of a sweep, which every rank does.
+    /// Seconds per number of V and sweep, for what every rank does.
     pub dense: f64,
     /// Seconds per known pair and column of an eigenvector product.
     pub product: f64,
@@ -29,7 +29,7 @@ impl Default for Speeds {
         Self {
             multiply: 1.0 / 30e9,
             entry: 10e-9,
-            dense: 2e-9,
+            dense: 15e-9,
             product: 0.5e-9,
             latency: 2e-6,
             bandwidth: 5e9,
@@ -110,11 +110,11 @@ impl Run {
         let steps = starts as f64 * self.iterations;
         let sweep = 8.0 * n * r + r * n / 64.0 + 256.0 * 8.0 * (near + self.shape.bins as f64);
         // A sample is learnt first by every rank alike.
-        let sketched = sketch as f64 * ((2.0 * near + far) * speeds.entry + r * r * speeds.dense);
+        let sketched = sketch as f64 * ((2.0 * near + far) * speeds.entry + r * speeds.dense);
         let first = starts as f64 * SKETCH_ITERATIONS * sketched / threads.max(1) as f64;
         let learn = StageCost {
             stage: "learn",
-            compute: first + steps * (entries * speeds.entry / workers + n * r * r * speeds.dense),
+            compute: first + steps * (entries * speeds.entry / workers + n * r * speeds.dense),
             ..gather(steps * (r + 3.0), steps * sweep)
         };
         let judged = if starts > 1 { starts as f64 + 1.0 } else { 1.0 };
