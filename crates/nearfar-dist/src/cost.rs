@@ -3,7 +3,7 @@
 //! Every step is counted as the library does it: rows of data, neighbours, pairs and graphs are split; V and what is done to it column by column (some
 //! passes over n numbers each, and over the nonzeros of V) happen in every rank. A gather of b bytes in all costs ⌈log₂ ranks⌉ latencies and its bytes over the bandwidth.
 
-use nearfar::plan::{Job, Plan, Precision};
+use nearfar::plan::{Job, Plan, Precision, search_work};
 use nearfar::slices::BinnedShape;
 
 /// Speeds of one thread, and of the network between ranks.
@@ -24,13 +24,13 @@ pub struct Speeds {
 }
 
 impl Default for Speeds {
-    /// A processor of about 3 GHz; ranks of one machine.
+    /// One processor of the machine of docs/scale.md, as `cargo xtask bench-ranks` found them there; ranks of one machine.
     fn default() -> Self {
         Self {
             multiply: 1.0 / 30e9,
-            entry: 10e-9,
-            dense: 15e-9,
-            product: 0.5e-9,
+            entry: 21e-9,
+            dense: 130e-9,
+            product: 0.4e-9,
             latency: 2e-6,
             bandwidth: 5e9,
         }
@@ -78,9 +78,6 @@ pub struct Cost {
     pub replicated: u64,
 }
 
-/// Multiplications up to which neighbours are searched among all pairs; above, about as many per point as at 200,000 points.
-const EXACT_WORK: f64 = 5e12;
-
 /// Iterations of a start on the sample that it is learnt on first, both loops.
 const SKETCH_ITERATIONS: f64 = 200.0;
 
@@ -94,7 +91,7 @@ impl Run {
         let (near, far) = (self.shape.near as f64, (2 * self.shape.far) as f64);
         let workers = (ranks * threads.max(1)) as f64;
         let entries = n * (2.0 * near + far).min(n);
-        let work = (n * n * (m + 64.0)).min(EXACT_WORK * n / 2e5);
+        let work = search_work(n_samples, n_features);
         let gather = |calls: f64, bytes: f64| Self::gather(calls, bytes, ranks, speeds);
         let search = StageCost {
             stage: "neighbors",

@@ -118,8 +118,15 @@ pub struct Plan {
 const SECONDS_PER_MULTIPLY: f64 = 1.0 / 15e9;
 const SECONDS_PER_SORTED_PAIR: f64 = 2.5e-9;
 const SECONDS_PER_PAIR_AND_ITERATION: f64 = 6e-9;
-const SECONDS_PER_ENTRY_AND_ITERATION: f64 = 10e-9;
 const ITERATIONS: f64 = 130.0;
+/// The same of binned mode, as runs of 200,000 and 1,000,000 points took (docs/large.md, docs/scale.md): per known pair, per number of V, and per number of
+/// the eigenvectors that a member is judged by.
+const SECONDS_PER_ENTRY_AND_ITERATION: f64 = 20e-9;
+const SECONDS_PER_NUMBER_AND_ITERATION: f64 = 100e-9;
+const SECONDS_PER_EIGENVECTOR_NUMBER: f64 = 20e-6;
+const BINNED_ITERATIONS: f64 = 150.0;
+/// Cells that are looked at around the cell of a point.
+const PROBED_CELLS: f64 = 30.0;
 /// Exact runs that take longer, in seconds of one processor, are left to binned mode where the choice is free. Of one processor, so that the
 /// choice does not depend on the number of threads.
 const LONG: f64 = 3600.0;
@@ -296,13 +303,16 @@ impl Plan {
         // The sample is taken from points that are made again, where they are not used as they lie.
         let learning = learning.max(points.saturating_add(pairs).saturating_add(sketch));
         let bytes = data.saturating_add(fixed).saturating_add(preparing.max(learning));
-        let (nf, mf) = (n as f64, m as f64);
-        let compared = (nf * nf * (mf + 64.0)).min(neighbors::search::EXACT_WORK * nf / 2e5);
+        let (nf, rf) = (n as f64, r as f64);
         let all = nf * ((2 * near + far).min(n)) as f64;
-        let iteration = all * SECONDS_PER_ENTRY_AND_ITERATION + nf * (r as f64).powi(2) * 2e-9;
-        let learn_seconds = job.starts as f64 * ITERATIONS * iteration;
+        let iteration = all * SECONDS_PER_ENTRY_AND_ITERATION + nf * rf * SECONDS_PER_NUMBER_AND_ITERATION;
+        let learn_seconds = job.starts as f64 * BINNED_ITERATIONS * iteration;
+        // Every member is judged where there are several, and the result is labelled.
+        let spectra = if job.starts > 1 { job.starts as f64 + 1.0 } else { 1.0 };
+        let spectral_seconds = spectra * nf * (rf + 1.0) * SECONDS_PER_EIGENVECTOR_NUMBER;
         let workers = (threads * job.ranks.unwrap_or(1).max(1) as u64) as f64;
-        let seconds = (compared * SECONDS_PER_MULTIPLY / 2.0 + learn_seconds) / workers;
+        let search_seconds = search_work(job.n_samples, job.n_features) * SECONDS_PER_MULTIPLY / 2.0;
+        let seconds = (search_seconds + learn_seconds + spectral_seconds) / workers;
         let (mode, binned) = (Mode::Binned, Some(shape));
         Self { mode, binned, precision, side_by_side, bytes, limit, parts, seconds }
     }
@@ -418,6 +428,18 @@ pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
+}
+
+/// Multiplications of the neighbour search among n points of m features, choosing included: all pairs, or the cells around the cell of every point.
+#[must_use]
+pub fn search_work(n: usize, m: usize) -> f64 {
+    let (n, m) = (n as f64, m as f64 + 64.0);
+    let all = n * n * m;
+    if all <= neighbors::search::EXACT_WORK {
+        return all;
+    }
+    let cells = n.sqrt().min(4096.0);
+    all.min(n * m * (cells + PROBED_CELLS * n / cells))
 }
 
 /// Bytes as people read them.
