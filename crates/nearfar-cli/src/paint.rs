@@ -78,5 +78,6 @@ pub(crate) fn say(line: Arguments<'_>) {
 
 /// The same of whatever process.
 pub(crate) fn say_aloud(line: Arguments<'_>) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    // In one piece: what several processes write must not be mixed up within a line.
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
