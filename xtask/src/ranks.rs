@@ -172,16 +172,11 @@ fn calibrated(
     speeds.multiply *= ratio("neighbors", &speeds);
     speeds.product *= ratio("spectral", &speeds);
     let learn = one.seconds("learn");
-    let (split, whole) = match two {
-        Some(two) => {
-            let whole = (2.0 * two.seconds("learn") - learn).clamp(0.0, learn);
-            (learn - whole, whole)
-        }
-        None => {
-            let whole = compute("learn", &Speeds { entry: 0.0, ..speeds }) * ratio("learn", &speeds);
-            (learn - whole, whole)
-        }
+    let whole = match two {
+        Some(two) => (2.0 * two.seconds("learn") - learn).clamp(0.0, learn),
+        None => compute("learn", &Speeds { entry: 0.0, ..speeds }) * ratio("learn", &speeds),
     };
+    let split = learn - whole;
     speeds.entry *= split / compute("learn", &Speeds { dense: 0.0, ..speeds });
     speeds.dense *= whole / compute("learn", &Speeds { entry: 0.0, ..Speeds::default() });
     speeds
