@@ -67,10 +67,9 @@ fn spectrum(gram: &[f64], r: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
         .unzip()
 }
 
-/// The pseudo-inverse of VᵀV, r × r.
-fn inverse_gram(factor: &Factor) -> Vec<f64> {
-    let r = factor.n_columns();
-    let (values, vectors) = spectrum(&factor.gram(), r);
+/// The pseudo-inverse of `gram`, r × r.
+fn inverse_gram(gram: &[f64], r: usize) -> Vec<f64> {
+    let (values, vectors) = spectrum(gram, r);
     let mut inverse = vec![0.0; r * r];
     for (value, vector) in values.iter().zip(&vectors) {
         for i in 0..r {
@@ -105,9 +104,10 @@ pub(crate) fn quarter(values: &[f64], up: &[f64], down: &[f64]) -> Vec<f64> {
     next
 }
 
-/// The next V, column-major: V ⊙ (up / down)^¼. `plus` and `minus` are T⁺V and T⁻V.
+/// The next V, column-major: V ⊙ (up / down)^¼. `gram` is VᵀV, `plus` and `minus` are T⁺V and T⁻V.
 pub(crate) fn quarter_step(
     factor: &Factor,
+    gram: &[f64],
     plus: &[f64],
     minus: Option<&[f64]>,
     alpha: f64,
@@ -115,7 +115,7 @@ pub(crate) fn quarter_step(
 ) -> Vec<f64> {
     let (n, r) = (factor.n_samples(), factor.n_columns());
     let mut up = plus.to_vec();
-    let mut down = times_small(factor, &factor.gram());
+    let mut down = times_small(factor, gram);
     if let Some(minus) = minus {
         down.iter_mut().zip(minus).for_each(|(down, t)| *down += t);
     }
@@ -131,7 +131,7 @@ pub(crate) fn quarter_step(
             }
         }
     } else if alpha > 0.0 {
-        let mut q = inverse_gram(factor);
+        let mut q = inverse_gram(gram, r);
         if regularizer == Regularizer::Proposed {
             let diagonal: Vec<f64> = (0..r).map(|j| q[j * r + j].max(1e-300)).collect();
             q.iter_mut().enumerate().for_each(|(at, q)| *q /= diagonal[at % r]);

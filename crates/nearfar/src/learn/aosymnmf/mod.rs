@@ -149,7 +149,8 @@ impl<G: Graph> Method for ByProducts<'_, G> {
 
     fn step(&mut self, iteration: usize, _: &dyn Observer) -> Option<TraceRow> {
         let fixed = &self.fixed;
-        let next = quarter_step(&fixed.factor, fixed.product(), None, self.alpha, self.regularizer);
+        let next =
+            quarter_step(&fixed.factor, fixed.gram(), fixed.product(), None, self.alpha, self.regularizer);
         let change = self.fixed.replace(next);
         Some(self.row(iteration, change))
     }

@@ -128,7 +128,8 @@ impl Method for CgSymNmf<'_> {
     fn step(&mut self, iteration: usize, _: &dyn Observer) -> Option<TraceRow> {
         self.expression.update(&self.factor);
         let product = self.expression.symmetric_times(&self.factor);
-        let next = quarter_step(&self.factor, &product, None, 0.0, Regularizer::Proposed);
+        let next =
+            quarter_step(&self.factor, &self.factor.gram(), &product, None, 0.0, Regularizer::Proposed);
         let (n, r) = (self.factor.n_samples(), self.factor.n_columns());
         let before = std::mem::replace(&mut self.factor, Factor::new(next, n, r));
         self.terms = self.expression.measure(&self.factor);

@@ -292,7 +292,8 @@ impl<'a, S: Slices> Lsdg<'a, S> {
             minus
         });
         let plus = self.product(&self.near.clone());
-        let next = quarter_step(&self.factor, &plus, minus.as_deref(), alpha, regularizer);
+        let next =
+            quarter_step(&self.factor, &self.factor.gram(), &plus, minus.as_deref(), alpha, regularizer);
         self.factor = Factor::new(next, self.factor.n_samples(), self.factor.n_columns());
         penalty
     }

@@ -205,7 +205,9 @@ impl<G: Graph> Method for Plain<'_, G> {
     }
 
     fn step(&mut self, iteration: usize, _: &dyn Observer) -> Option<TraceRow> {
-        let next = quarter_step(&self.0.factor, self.0.product(), None, 0.0, Regularizer::Proposed);
+        let Self(fixed) = self;
+        let next =
+            quarter_step(&fixed.factor, fixed.gram(), fixed.product(), None, 0.0, Regularizer::Proposed);
         let change = self.0.replace(next);
         Some(TraceRow { change: [change, 0.0, 0.0], ..TraceRow::of_fit(iteration, self.0.fit()) })
     }
