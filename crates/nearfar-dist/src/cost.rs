@@ -1,7 +1,7 @@
 //! What a binned LSDG run costs on any number of ranks and any network: compute from kernel speeds, communication from latency and bandwidth.
 //!
-//! Every step is counted as the library does it: rows of data, neighbours, pairs and graphs are split; V and what is done to it column by column (some
-//! passes over n numbers each, and over the nonzeros of V) happen in every rank. A gather of b bytes in all costs ⌈log₂ ranks⌉ latencies and its bytes over the bandwidth.
+//! Every step is counted as the library does it: rows of data, neighbours, pairs, graphs, T V and the directions of the columns are split; V itself, to
+//! which every direction is added, and its rows of nonzeros are made in every rank. A gather of b bytes in all costs ⌈log₂ ranks⌉ latencies and its bytes over the bandwidth.
 
 use nearfar::plan::{Job, Plan, Precision, search_work};
 use nearfar::slices::BinnedShape;
@@ -11,7 +11,7 @@ use nearfar::slices::BinnedShape;
 pub struct Speeds {
     /// Seconds per multiplication of the neighbour search (half a fused pair, choosing included).
     pub multiply: f64,
-    /// Seconds per known pair and iteration: rebuilding T, T V, step lengths, c.
+    /// Seconds per known pair and iteration: rebuilding T, T V, directions, step lengths, c.
     pub entry: f64,
     /// Seconds per number of V and sweep, for what every rank does.
     pub dense: f64,
@@ -105,14 +105,15 @@ impl Run {
             ..gather(near + far + ranks as f64, 4.0 * n * m + n * (16.0 * near + 8.0 * far) / ranks as f64)
         };
         let steps = starts as f64 * self.iterations;
-        let sweep = 8.0 * n * r + r * n / 64.0 + 256.0 * 8.0 * (near + self.shape.bins as f64);
+        // Every column's direction, and the sums of 256 units of rows for its step length; VᵀV and c.
+        let sweep = 8.0 * (n * r + 256.0 * r * (r + 2.0) + r * r + 256.0 * (near + self.shape.bins as f64));
         // A sample is learnt first by every rank alike.
         let sketched = sketch as f64 * ((2.0 * near + far) * speeds.entry + r * speeds.dense);
         let first = starts as f64 * SKETCH_ITERATIONS * sketched / threads.max(1) as f64;
         let learn = StageCost {
             stage: "learn",
             compute: first + steps * (entries * speeds.entry / workers + n * r * speeds.dense),
-            ..gather(steps * (r + 3.0), steps * sweep)
+            ..gather(steps * (2.0 * r + 3.0), steps * sweep)
         };
         let judged = if starts > 1 { starts as f64 + 1.0 } else { 1.0 };
         let columns = judged * self.products;

@@ -6,20 +6,24 @@
 //! What is saved: T V is one product for all columns (a column is unchanged until its own turn); of T d
 //! only dᵀT d is needed, over the nonzeros of d and one triangle of T; M_j comes from r × r matrices ([`Complement`]).
 //!
+//! Everything that goes over the rows is done part by part ([`Parts`]), sums are added up in the order of parts. Where processes share the rows of T,
+//! each makes its own rows of T V and of d; then d goes to everybody, and with dᵀT d all that is needed for the step length.
+//!
 //! Departs from the reference: entries below 1e-15 of their column's largest are 0, and so is a column
 //! below 1e-8 of the longest one (hazard H1: there rounding would decide). A column without a usable step stays.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
+use crate::crew::{Share, unit};
 use crate::math::complement::{Complement, range_basis, remove_span, times};
 use crate::math::cubic::Quartic;
-use crate::math::factor::Factor;
+use crate::math::factor::{Factor, LONG, mirrored};
 use crate::math::kernel::{add_scaled, dot, norm2, vectorized};
 use crate::observe::Observer;
 use crate::slices::Graph;
 
-/// Rows that one task works on.
-const ROWS: usize = 16_384;
 /// A direction shorter than this (squared) leaves the column as it is.
 const SHORTEST_D2: f64 = 1e-8;
 /// Entries below this share of the column's largest are 0.
@@ -47,19 +51,105 @@ pub(crate) struct SweepParams {
     pub(crate) reseed: Reseed,
 }
 
-/// Sweep over all columns; `tv` is T V at the start (n × r). Returns Σ R(v_j), each taken just before
-/// its column moves, or `None` when the observer asked to stop (V may then be half-way).
+/// What a sweep did.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swept {
+    /// Σ R(v_j), each taken just before its column moves.
+    pub(crate) orthogonality: f64,
+    /// ‖V' − V‖ / ‖V‖.
+    pub(crate) change: f64,
+}
+
+/// VᵀV, r × r. Processes that share a graph share this work too.
+pub(crate) fn gram<G: Graph>(graph: &G, factor: &Factor) -> Vec<f64> {
+    let Some(share) = graph.split().filter(|share| share.is_split()) else { return factor.gram() };
+    let (r, size, rank) = (factor.n_columns(), share.team().size(), share.team().rank());
+    let of = |p: usize| (p..r).step_by(size);
+    let mine: Vec<usize> = of(rank).collect();
+    let mine: Vec<Vec<f64>> = mine.into_par_iter().map(|i| factor.gram_row(i)).collect();
+    let lengths: Vec<usize> = (0..size).map(|p| of(p).count() * r).collect();
+    let all = share.team().gather_known("VᵀV", &mine.concat(), &lengths);
+    let mut upper = vec![0.0; r * r];
+    for (i, row) in (0..size).flat_map(of).zip(all.chunks_exact(r)) {
+        upper[i * r..][..r].copy_from_slice(row);
+    }
+    mirrored(upper, r)
+}
+
+/// The rows that are worked on here, and the parts that sums over rows are made of.
+struct Parts<'a> {
+    here: Range<usize>,
+    /// Rows of a part.
+    part: usize,
+    share: Option<&'a Share>,
+}
+
+impl<'a> Parts<'a> {
+    fn of<G: Graph>(graph: &'a G, n: usize) -> Self {
+        match graph.split() {
+            Some(share) => Self { here: share.rows(), part: unit(n), share: Some(share) },
+            None => Self { here: 0..n, part: LONG, share: None },
+        }
+    }
+
+    /// All rows of a vector, of which everybody has its own.
+    fn all(&self, what: &'static str, own: Vec<f64>) -> Vec<f64> {
+        match self.share {
+            Some(share) if share.is_split() => share.gather_rows(what, &own, 1),
+            _ => own,
+        }
+    }
+
+    /// ‖x‖² of a vector of all rows.
+    fn norm2(&self, x: &[f64]) -> f64 {
+        let parts: Vec<f64> = x.par_chunks(self.part).map(norm2).collect();
+        parts.iter().sum()
+    }
+
+    /// Vᵀx of a vector of all rows.
+    fn transposed_times(&self, factor: &Factor, x: &[f64]) -> Vec<f64> {
+        let part = |(at, x): (usize, &[f64])| products(factor, at * self.part, x);
+        let parts: Vec<Vec<f64>> = x.par_chunks(self.part).enumerate().map(part).collect();
+        added_up(&parts.concat(), factor.n_columns())
+    }
+}
+
+/// Products of all columns of V with `x`, of the rows from `first` on.
+fn products(factor: &Factor, first: usize, x: &[f64]) -> Vec<f64> {
+    vectorized(
+        #[inline(always)]
+        || {
+            let column = |a: usize| factor.part(a, first..first + x.len()).dot(first, x);
+            (0..factor.n_columns()).map(column).collect()
+        },
+    )
+}
+
+/// Rows of so many numbers, added up in their order.
+fn added_up(rows: &[f64], width: usize) -> Vec<f64> {
+    let mut sum = vec![0.0; width];
+    for row in rows.chunks_exact(width) {
+        sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+    }
+    sum
+}
+
+/// Sweep over all columns; `tv` has the own rows of T V at the start (column-major), `gram` is VᵀV then. `None` when the observer asked to stop (V may
+/// then be half-way).
 pub(crate) fn sweep<G: Graph>(
     graph: &G,
     factor: &mut Factor,
     tv: &[f64],
+    mut gram: Vec<f64>,
     params: &SweepParams,
     observer: &dyn Observer,
-) -> Option<f64> {
-    let (n, r) = (factor.n_samples(), factor.n_columns());
-    let mut gram = factor.gram();
+) -> Option<Swept> {
+    let r = factor.n_columns();
+    let parts = Parts::of(graph, factor.n_samples());
+    let own = parts.here.len();
+    let length2: f64 = (0..r).map(|j| gram[j * r + j]).sum();
     let mut complement = Complement::new(&gram, r);
-    let mut orthogonality = 0.0;
+    let (mut orthogonality, mut moved2) = (0.0, 0.0);
     for j in 0..r {
         if observer.cancelled() {
             return None;
@@ -67,34 +157,47 @@ pub(crate) fn sweep<G: Graph>(
         if gram[j * r + j] == 0.0 {
             if params.reseed == Reseed::WorstFitted {
                 reseed(graph, factor, j, &mut gram);
+                moved2 += gram[j * r + j];
                 complement = Complement::new(&gram, r);
             }
             continue;
         }
-        let tv = &tv[j * n..(j + 1) * n];
+        let tv = &tv[j * own..(j + 1) * own];
         let inverse = if params.alpha == 0.0 { Some(Vec::new()) } else { complement.without(j) };
         let step = match &inverse {
-            Some(c) => gram_step(graph, factor, j, tv, &gram, c, params),
-            None => basis_step(graph, factor, j, tv, &gram, params),
+            Some(c) => gram_step(graph, factor, j, tv, &gram, c, params, &parts),
+            None => basis_step(graph, factor, j, tv, &gram, params, &parts),
         };
         orthogonality += step.orthogonality;
-        let moved = step.moved.map(|(lambda, d, h)| advance(factor, j, lambda, &d, &h, &mut gram));
+        let moved = step.moved.map(|step| advance(factor, j, &step, &mut gram, parts.part));
+        moved2 += moved.as_ref().map_or(0.0, |(_, moved2)| *moved2);
         match (inverse, moved) {
-            (Some(c), Some(gram_j)) if params.alpha != 0.0 => complement.replace(j, c, &gram_j),
+            (Some(c), Some((gram_j, _))) if params.alpha != 0.0 => complement.replace(j, c, &gram_j),
             (None, _) => complement.forget(),
             _ => {}
         }
     }
-    Some(orthogonality)
+    Some(Swept { orthogonality, change: (moved2 / length2).sqrt() })
 }
 
-/// What a column's step found: R(v_j), and λ, d and Vᵀd where it moves.
+/// What a column's step found: R(v_j), and the move where there is one.
 struct Step {
     orthogonality: f64,
-    moved: Option<(f64, Vec<f64>, Vec<f64>)>,
+    moved: Option<Move>,
+}
+
+/// v ← v + λ d.
+struct Move {
+    lambda: f64,
+    d: Vec<f64>,
+    /// Vᵀd.
+    h: Vec<f64>,
+    /// ‖d‖².
+    d2: f64,
 }
 
 /// The step with M_j from the inverse of the small matrix V₋ⱼᵀV₋ⱼ.
+#[allow(clippy::too_many_arguments)] // the numbers of one formula
 fn gram_step<G: Graph>(
     graph: &G,
     factor: &Factor,
@@ -103,12 +206,12 @@ fn gram_step<G: Graph>(
     gram: &[f64],
     c: &[f64],
     params: &SweepParams,
+    parts: &Parts<'_>,
 ) -> Step {
     let (r, alpha) = (factor.n_columns(), params.alpha);
-    let v = factor.column(j);
     let v2 = gram[j * r + j];
     let g: Vec<f64> = (0..r).map(|a| if a == j { 0.0 } else { gram[a * r + j] }).collect();
-    // V coefficients = V₋ⱼV₋ⱼᵀv + α V₋ⱼV₋ⱼ†v
+    // E v = T v − V coefficients
     let mut coefficients = g.clone();
     let mut orthogonality = 0.0;
     if alpha != 0.0 {
@@ -118,33 +221,90 @@ fn gram_step<G: Graph>(
             *coefficient += alpha * y;
         }
     }
-    let mut ev: Vec<f64> = tv.to_vec();
-    ev.par_chunks_mut(ROWS).enumerate().for_each(|(block, ev)| {
-        let first = block * ROWS;
+    coefficients[j] = -alpha;
+    let stay = Step { orthogonality, moved: None };
+    let Some((d, sums)) = directions(factor, j, tv, &coefficients, v2 + params.guard, parts) else {
+        return stay;
+    };
+    let d = parts.all("steps", d);
+    let d2 = parts.norm2(&d);
+    if !(d2 > SHORTEST_D2) {
+        return stay;
+    }
+    let (mut h, d_t_d) = step_sums(graph, &d, &sums, r + 1, parts);
+    let d_e_v = h.pop().unwrap_or_default();
+    let mut d_e_d = d_t_d - h.iter().map(|h| h * h).sum::<f64>() + h[j] * h[j];
+    if alpha != 0.0 {
+        let ch = times(c, &h, r, j);
+        d_e_d += alpha * (d2 - dot(&h, &ch) + h[j] * ch[j]);
+    }
+    let quartic = Quartic { d2, v2, dv: h[j], d_e_d, d_e_v };
+    Step { orthogonality, moved: quartic.step().map(|lambda| Move { lambda, d, h, d2 }) }
+}
+
+/// The own rows of d = max(E v, 0)/‖v‖² − v, and for every part of them Vᵀd and dᵀE v; `None` where ‖v‖² is too small to divide by.
+fn directions(
+    factor: &Factor,
+    j: usize,
+    tv: &[f64],
+    coefficients: &[f64],
+    length2: f64,
+    parts: &Parts<'_>,
+) -> Option<(Vec<f64>, Vec<f64>)> {
+    if !(1.0 / length2).is_finite() {
+        return None;
+    }
+    let mut d = vec![0.0; tv.len()];
+    let part = |(at, (d, tv)): (usize, (&mut [f64], &[f64]))| {
+        let first = parts.here.start + at * parts.part;
+        let mut ev = tv.to_vec();
         vectorized(
             #[inline(always)]
             || {
                 for (a, coefficient) in coefficients.iter().enumerate() {
                     if *coefficient != 0.0 {
-                        factor.add_column(a, -coefficient, first, ev);
+                        factor.part(a, first..first + ev.len()).add_to(-coefficient, first, &mut ev);
                     }
                 }
-                factor.add_column(j, alpha, first, ev);
+                let v = &factor.column(j)[first..first + ev.len()];
+                for ((d, e), v) in d.iter_mut().zip(&ev).zip(v) {
+                    *d = e.max(0.0) / length2 - v;
+                }
             },
         );
-    });
-    let Some(d) = direction(&ev, v, v2 + params.guard) else { return Step { orthogonality, moved: None } };
-    let d2 = norm2(&d);
-    let h = factor.transposed_times(&d);
-    let mut d_e_d = graph.quadratic(&d) - h.iter().map(|h| h * h).sum::<f64>() + h[j] * h[j];
-    if alpha != 0.0 {
-        let ch = times(c, &h, r, j);
-        d_e_d += alpha * (d2 - dot(&h, &ch) + h[j] * ch[j]);
-    }
-    finish(orthogonality, d, h, j, d2, v2, d_e_d, &ev)
+        let mut sums = products(factor, first, d);
+        sums.push(dot(d, &ev));
+        sums
+    };
+    let pieces = d.par_chunks_mut(parts.part).zip(tv.par_chunks(parts.part));
+    let sums: Vec<Vec<f64>> = pieces.enumerate().map(part).collect();
+    Some((d, sums.concat()))
 }
 
-/// The step with M_j from an orthonormal basis of the span of the other columns.
+/// The sums of all parts of all processes, and dᵀT d.
+fn step_sums<G: Graph>(
+    graph: &G,
+    d: &[f64],
+    sums: &[f64],
+    width: usize,
+    parts: &Parts<'_>,
+) -> (Vec<f64>, f64) {
+    let products = graph.quadratic_sums(d);
+    let Some(share) = parts.share.filter(|share| share.is_split()) else {
+        return (added_up(sums, width), added_up(&products, 1)[0]);
+    };
+    let joined: Vec<f64> = sums
+        .chunks_exact(width)
+        .zip(&products)
+        .flat_map(|(sums, x)| sums.iter().chain([x]))
+        .copied()
+        .collect();
+    let mut sum = added_up(&share.gather_blocks("step lengths", &joined, parts.part, width + 1), width + 1);
+    let d_t_d = sum.pop().unwrap_or_default();
+    (sum, d_t_d)
+}
+
+/// The step with M_j from an orthonormal basis of the span of the other columns; rare, and done by every process alike.
 fn basis_step<G: Graph>(
     graph: &G,
     factor: &Factor,
@@ -152,6 +312,7 @@ fn basis_step<G: Graph>(
     tv: &[f64],
     gram: &[f64],
     params: &SweepParams,
+    parts: &Parts<'_>,
 ) -> Step {
     let (r, alpha) = (factor.n_columns(), params.alpha);
     let v = factor.column(j);
@@ -160,7 +321,7 @@ fn basis_step<G: Graph>(
     let mut rest = v.to_vec(); // M_j v
     remove_span(&basis, &mut rest);
     let orthogonality = dot(v, &rest);
-    let mut ev: Vec<f64> = tv.to_vec();
+    let mut ev: Vec<f64> = parts.all("T v", tv.to_vec());
     vectorized(
         #[inline(always)]
         || {
@@ -170,64 +331,35 @@ fn basis_step<G: Graph>(
             add_scaled(&mut ev, alpha, &rest);
         },
     );
-    let Some(d) = direction(&ev, v, v2 + params.guard) else { return Step { orthogonality, moved: None } };
-    let d2 = norm2(&d);
-    let h = factor.transposed_times(&d);
+    let stay = Step { orthogonality, moved: None };
+    let length2 = v2 + params.guard;
+    if !(1.0 / length2).is_finite() {
+        return stay;
+    }
+    let d: Vec<f64> = ev.iter().zip(v).map(|(e, v)| e.max(0.0) / length2 - v).collect();
+    let d2 = parts.norm2(&d);
+    if !(d2 > SHORTEST_D2) {
+        return stay;
+    }
+    let h = parts.transposed_times(factor, &d);
     let mut rest = d.clone();
     remove_span(&basis, &mut rest);
     let d_e_d =
         graph.quadratic(&d) - h.iter().map(|h| h * h).sum::<f64>() + h[j] * h[j] + alpha * dot(&d, &rest);
-    finish(orthogonality, d, h, j, d2, v2, d_e_d, &ev)
+    let quartic = Quartic { d2, v2, dv: h[j], d_e_d, d_e_v: dot(&d, &ev) };
+    Step { orthogonality, moved: quartic.step().map(|lambda| Move { lambda, d, h, d2 }) }
 }
 
-/// d = max(E v, 0)/‖v‖² − v; `None` when it is too short to move or not a number.
-fn direction(ev: &[f64], v: &[f64], length2: f64) -> Option<Vec<f64>> {
-    let scale = 1.0 / length2;
-    let d: Vec<f64> = if scale.is_finite() {
-        ev.iter().zip(v).map(|(e, v)| e.max(0.0) / length2 - v).collect()
-    } else {
-        return None;
-    };
-    (norm2(&d) > SHORTEST_D2).then_some(d)
-}
-
-#[allow(clippy::too_many_arguments)] // the numbers of one formula
-fn finish(
-    orthogonality: f64,
-    d: Vec<f64>,
-    h: Vec<f64>,
-    j: usize,
-    d2: f64,
-    v2: f64,
-    d_e_d: f64,
-    ev: &[f64],
-) -> Step {
-    let quartic = Quartic { d2, v2, dv: h[j], d_e_d, d_e_v: dot(&d, ev) };
-    Step { orthogonality, moved: quartic.step().map(|lambda| (lambda, d, h)) }
-}
-
-/// v_j ← v_j + λ d; keeps the Gram matrix true and returns its new column j.
-fn advance(factor: &mut Factor, j: usize, lambda: f64, d: &[f64], h: &[f64], gram: &mut [f64]) -> Vec<f64> {
-    let r = factor.n_columns();
-    let column = factor.column_mut(j);
-    let mut largest = 0.0_f64;
-    for (v, d) in column.iter_mut().zip(d) {
-        *v = (*v + lambda * d).max(0.0);
-        largest = largest.max(*v);
-    }
-    let dust = DUST * largest;
-    for v in column.iter_mut() {
-        if *v < dust {
-            *v = 0.0;
-        }
-    }
-    let own = norm2(column);
+/// v_j ← v_j + λ d; keeps the Gram matrix true and returns its new column j, and how far v_j moved, squared.
+fn advance(factor: &mut Factor, j: usize, step: &Move, gram: &mut [f64], part: usize) -> (Vec<f64>, f64) {
+    let Move { lambda, d, h, d2 } = step;
+    let (r, before) = (factor.n_columns(), gram[j * factor.n_columns() + j]);
+    let own = factor.move_column(j, *lambda, d, DUST, part);
     let longest = (0..r).filter(|a| *a != j).map(|a| gram[a * r + a]).fold(own, f64::max);
     let alive = own > DEAD * longest;
     if !alive {
-        column.fill(0.0);
+        factor.clear_column(j);
     }
-    factor.index_column(j);
     for a in 0..r {
         let value = match (alive, a == j) {
             (false, _) => 0.0,
@@ -237,7 +369,8 @@ fn advance(factor: &mut Factor, j: usize, lambda: f64, d: &[f64], h: &[f64], gra
         gram[a * r + j] = value;
         gram[j * r + a] = value;
     }
-    (0..r).map(|a| gram[a * r + j]).collect()
+    let column = (0..r).map(|a| gram[a * r + j]).collect();
+    (column, if alive { lambda * lambda * d2 } else { before })
 }
 
 /// Column j starts again as the positive neighbourhood of the point that VVᵀ explains worst.

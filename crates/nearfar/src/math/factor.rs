@@ -3,12 +3,14 @@
 //! V soon has one or two nonzeros per row, so products that look only at nonzeros cost a fraction of
 //! the dense ones. Whoever writes to a column makes its index anew, by `Factor::index_column`.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::kernel;
 
 /// Rows of one part of a sum over rows; as many as exact mode has at most.
-const LONG: usize = 65_536;
+pub(crate) const LONG: usize = 65_536;
 /// A long column with fewer nonzeros than this share of its rows is multiplied by these alone.
 const SPARSE: usize = 3;
 
@@ -32,15 +34,57 @@ impl Nonzeros {
     fn find(&mut self, column: &[f64]) {
         self.rows.clear();
         self.values.clear();
-        for (i, v) in column.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-            self.rows.push(i as u32);
-            self.values.push(*v);
+        self.append(0, column);
+    }
+
+    /// Those of these rows, of which the first has this number, behind what is there.
+    fn append(&mut self, first: usize, column: &[f64]) {
+        for (group, values) in column.chunks(8).enumerate() {
+            if values.iter().fold(0, |any, v| any | v.to_bits()) == 0 {
+                continue; // most of a column is 0, in long runs
+            }
+            for (i, v) in values.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                self.rows.push((first + 8 * group + i) as u32);
+                self.values.push(*v);
+            }
         }
     }
 
     /// The sum of their products with the same rows of `x`.
     fn dot(&self, x: &[f64]) -> f64 {
         self.rows.iter().zip(&self.values).map(|(i, v)| v * x[*i as usize]).sum()
+    }
+}
+
+/// Some rows of a column, one behind the other.
+pub(crate) enum ColumnPart<'a> {
+    /// Numbers and values of the nonzeros, where the column is long and has few.
+    Few(&'a [u32], &'a [f64]),
+    /// All of them.
+    All(&'a [f64]),
+}
+
+impl ColumnPart<'_> {
+    /// `out` ← `out` + scale · these rows, of which the first has this number.
+    #[inline(always)]
+    pub(crate) fn add_to(&self, scale: f64, first: usize, out: &mut [f64]) {
+        match self {
+            Self::Few(rows, values) => {
+                rows.iter().zip(*values).for_each(|(i, v)| out[*i as usize - first] += scale * v);
+            }
+            Self::All(values) => kernel::add_scaled(out, scale, values),
+        }
+    }
+
+    /// Their products with `x`, added up.
+    #[inline(always)]
+    pub(crate) fn dot(&self, first: usize, x: &[f64]) -> f64 {
+        match self {
+            Self::Few(rows, values) => {
+                rows.iter().zip(*values).map(|(i, v)| v * x[*i as usize - first]).sum()
+            }
+            Self::All(values) => kernel::dot_lanes(values, x),
+        }
     }
 }
 
@@ -122,53 +166,63 @@ impl Factor {
         (self.n > LONG && SPARSE * nonzeros.rows.len() < self.n).then_some(nonzeros)
     }
 
-    /// `out` ← `out` + scale · column j, of the rows from `first` on.
+    /// These rows of column j.
     #[inline(always)]
-    pub(crate) fn add_column(&self, j: usize, scale: f64, first: usize, out: &mut [f64]) {
+    pub(crate) fn part(&self, j: usize, range: Range<usize>) -> ColumnPart<'_> {
         let Some(Nonzeros { rows, values }) = self.sparse(j) else {
-            kernel::add_scaled(out, scale, &self.column(j)[first..first + out.len()]);
-            return;
+            return ColumnPart::All(&self.column(j)[range]);
         };
-        let end = first + out.len();
         let at = |row: usize| rows.partition_point(|i| (*i as usize) < row);
-        let (from, to) = (at(first), at(end));
-        for (i, v) in rows[from..to].iter().zip(&values[from..to]) {
-            out[*i as usize - first] += scale * v;
+        let found = at(range.start)..at(range.end);
+        ColumnPart::Few(&rows[found.clone()], &values[found])
+    }
+
+    /// Column j ← column j + scale · d where that is not below 0; entries below `dust` of the largest one become 0. Works on parts of so many rows
+    /// at once; answers the squared length, added up by parts.
+    pub(crate) fn move_column(&mut self, j: usize, scale: f64, d: &[f64], dust: f64, part: usize) -> f64 {
+        let column = &mut self.values[j * self.n..(j + 1) * self.n];
+        let step = |(column, d): (&mut [f64], &[f64])| kernel::step_up(column, scale, d);
+        let largest = column.par_chunks_mut(part).zip(d.par_chunks(part)).map(step).reduce(|| 0.0, f64::max);
+        let least = dust * largest;
+        let cut = |(at, column): (usize, &mut [f64])| {
+            column.iter_mut().for_each(|v| *v = if *v < least { 0.0 } else { *v });
+            let mut nonzeros = Nonzeros::default();
+            nonzeros.append(at * part, column);
+            (nonzeros, kernel::norm2(column))
+        };
+        let parts: Vec<(Nonzeros, f64)> = column.par_chunks_mut(part).enumerate().map(cut).collect();
+        let Nonzeros { rows, values } = &mut self.nonzeros[j];
+        rows.clear();
+        values.clear();
+        let mut length2 = 0.0;
+        for (found, norm2) in &parts {
+            rows.extend_from_slice(&found.rows);
+            values.extend_from_slice(&found.values);
+            length2 += norm2;
         }
+        length2
+    }
+
+    /// Column j ← 0.
+    pub(crate) fn clear_column(&mut self, j: usize) {
+        self.column_mut(j).fill(0.0);
+        self.index_column(j);
+    }
+
+    /// Row i of VᵀV from its diagonal on; 0 before.
+    pub(crate) fn gram_row(&self, i: usize) -> Vec<f64> {
+        let entry = |j: usize| match (self.sparse(i), self.sparse(j)) {
+            (Some(few), _) => few.dot(self.column(j)),
+            (None, Some(few)) => few.dot(self.column(i)),
+            (None, None) => kernel::dot(self.column(i), self.column(j)),
+        };
+        (0..self.r).map(|j| if j < i { 0.0 } else { entry(j) }).collect()
     }
 
     /// VᵀV, r × r, both triangles.
     pub(crate) fn gram(&self) -> Vec<f64> {
-        let r = self.r;
-        let mut gram = vec![0.0; r * r];
-        gram.par_chunks_mut(r.max(1)).enumerate().for_each(|(i, row)| {
-            (i..r).for_each(|j| {
-                row[j] = match (self.sparse(i), self.sparse(j)) {
-                    (Some(few), _) => few.dot(self.column(j)),
-                    (None, Some(few)) => few.dot(self.column(i)),
-                    (None, None) => kernel::dot(self.column(i), self.column(j)),
-                }
-            });
-        });
-        for i in 0..r {
-            (0..i).for_each(|j| gram[i * r + j] = gram[j * r + i]);
-        }
-        gram
-    }
-
-    /// Vᵀd; dense columns in parts of [`LONG`] rows that are added up in their order.
-    pub(crate) fn transposed_times(&self, d: &[f64]) -> Vec<f64> {
-        let of_column = |a: usize| match self.sparse(a) {
-            Some(few) => few.dot(d),
-            None => {
-                let parts = self.column(a).chunks(LONG).zip(d.chunks(LONG));
-                parts.map(|(v, d)| kernel::dot(v, d)).sum()
-            }
-        };
-        if self.n > LONG {
-            return (0..self.r).into_par_iter().map(of_column).collect();
-        }
-        (0..self.r).map(of_column).collect()
+        let rows: Vec<Vec<f64>> = (0..self.r).into_par_iter().map(|i| self.gram_row(i)).collect();
+        mirrored(rows.concat(), self.r)
     }
 
     /// Squared length of every row; the largest one is the largest entry of VVᵀ.
@@ -194,6 +248,14 @@ impl Factor {
     }
 }
 
+/// A square matrix whose upper triangle is `upper`'s, both triangles.
+pub(crate) fn mirrored(mut upper: Vec<f64>, r: usize) -> Vec<f64> {
+    for i in 0..r {
+        (0..i).for_each(|j| upper[i * r + j] = upper[j * r + i]);
+    }
+    upper
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,17 +273,43 @@ mod tests {
         let factor = Factor::new(values, n, r);
         assert_eq!([0, 1, 2].map(|j| factor.sparse(j).is_some()), [false, true, true]);
         let close = |ours: f64, sum: f64| assert!((ours - sum).abs() <= 1e-9 * n as f64, "{ours} and {sum}");
-        let (gram, products) = (factor.gram(), factor.transposed_times(&d));
+        let gram = factor.gram();
         for i in 0..r {
             let sum = |x: &[f64]| factor.column(i).iter().zip(x).map(|(a, b)| a * b).sum::<f64>();
             (0..r).for_each(|j| close(gram[i * r + j], sum(factor.column(j))));
-            close(products[i], sum(&d));
+            close(factor.part(i, 0..n).dot(0, &d), sum(&d));
             let first = 700;
             let mut out = d[first..first + 2000].to_vec();
-            factor.add_column(i, 2.0, first, &mut out);
+            factor.part(i, first..first + 2000).add_to(2.0, first, &mut out);
             for (at, out) in out.iter().enumerate() {
                 assert_eq!(*out, d[first + at] + 2.0 * factor.get(first + at, i));
             }
+        }
+    }
+
+    #[test]
+    fn a_moved_column_is_what_the_formula_says_in_any_parts() {
+        let n = 3000;
+        let mut random = Stream::new(6, 0);
+        let values: Vec<f64> = (0..n).map(|_| (random.uniform() - 0.5).max(0.0)).collect();
+        let d: Vec<f64> =
+            values.iter().map(|v| random.uniform() * if *v > 0.2 { -1.5 } else { 1e-3 }).collect();
+        let (scale, dust) = (0.7, 1e-3);
+        let moved: Vec<f64> = values.iter().zip(&d).map(|(v, d)| (v + scale * d).max(0.0)).collect();
+        let least = dust * moved.iter().copied().fold(0.0, f64::max);
+        let wanted: Vec<f64> = moved.iter().map(|v| if *v < least { 0.0 } else { *v }).collect();
+        assert!(
+            (1..n).contains(&moved.iter().zip(&wanted).filter(|(a, b)| a != b).count()),
+            "nothing is dust"
+        );
+        for part in [7, 512, n] {
+            let mut factor = Factor::new(values.clone(), n, 1);
+            let length2 = factor.move_column(0, scale, &d, dust, part);
+            assert!((length2 - kernel::norm2(&wanted)).abs() < 1e-12 * length2);
+            // The index too is that of a factor made of these values.
+            assert_eq!(factor, Factor::new(wanted.clone(), n, 1));
+            factor.clear_column(0);
+            assert_eq!(factor.n_nonzero(), 0);
         }
     }
 }

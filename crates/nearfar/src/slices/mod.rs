@@ -13,6 +13,7 @@ pub use binned::{BinnedGraph, BinnedShape, BinnedSlices};
 pub use full::FullSlices;
 pub use tiles::SymmetricTiles;
 
+use crate::crew::Share;
 use crate::math::factor::Factor;
 use crate::spectral::eigen::Operator;
 
@@ -65,6 +66,23 @@ pub trait Graph: Operator + Send {
 
     /// dᵀ T d.
     fn quadratic(&self, d: &[f64]) -> f64;
+
+    /// Who holds which rows of T, where they may be split over processes: then sums over rows are made by units of rows. `None`: all are here.
+    fn split(&self) -> Option<&Share> {
+        None
+    }
+
+    /// The rows of T V that are here, column-major.
+    fn times_own(&self, factor: &Factor) -> Vec<f64> {
+        let mut out = vec![0.0; factor.values().len()];
+        self.times(factor, &mut out);
+        out
+    }
+
+    /// dᵀ T d as a sum for every unit of the rows that are here; one for all of them where rows are not split.
+    fn quadratic_sums(&self, d: &[f64]) -> Vec<f64> {
+        vec![self.quadratic(d)]
+    }
 
     /// ‖T‖².
     fn norm2(&self) -> f64;

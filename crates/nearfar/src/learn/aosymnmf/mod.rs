@@ -4,7 +4,7 @@ use super::family::{Fitted, Labeling, Task, check_strength};
 use super::multiplicative::{Regularizer, quarter_step};
 use super::phals::FixedGraph;
 use super::run::{Method, run};
-use super::sweep::Reseed;
+use super::sweep::{Reseed, Swept};
 use super::trace::TraceRow;
 use crate::error::{ParamError, Result};
 use crate::math::factor::Factor;
@@ -106,7 +106,7 @@ impl<G: Graph> Method for AoSymNmf<'_, G> {
     /// The fit is recorded before each sweep and R during it, as in the authors' program.
     fn step(&mut self, iteration: usize, observer: &dyn Observer) -> Option<TraceRow> {
         let fit = self.fixed.fit();
-        let (orthogonality, change) = self.fixed.sweep(self.alpha, self.reseed, observer)?;
+        let Swept { orthogonality, change } = self.fixed.sweep(self.alpha, self.reseed, observer)?;
         Some(TraceRow {
             orthogonality: -self.alpha * orthogonality,
             change: [change, 0.0, 0.0],

@@ -9,7 +9,7 @@ use weights::{WeightStep, following_mu};
 use super::aosymnmf::{FactorSolver, check_pair};
 use super::multiplicative::{Regularizer, quarter_step};
 use super::run::Method;
-use super::sweep::{Reseed, SweepParams, sweep};
+use super::sweep::{Reseed, SweepParams, Swept, gram, sweep};
 use super::trace::TraceRow;
 use crate::error::ParamError;
 use crate::math::factor::Factor;
@@ -254,11 +254,25 @@ impl<'a, S: Slices> Lsdg<'a, S> {
     /// The true objective of the present state.
     pub fn objective(&self) -> Objective {
         let m = self.slices.multiplicity();
-        let terms = rank_terms(&self.coefficients, &self.agreement, m, &self.near, &self.far, &self.factor);
+        let gram = gram(&self.graph, &self.factor);
+        let terms = rank_terms(&self.coefficients, &self.agreement, m, &self.near, &self.far, &gram);
         Objective {
             orthogonality: self.params.regularizer.penalty(&self.factor, self.coefficients.alpha),
             ..terms
         }
+    }
+
+    /// V by column steps on T = sym(S − βD); `None` when asked to stop half-way.
+    fn sweep_columns(&mut self, gram: Vec<f64>, observer: &dyn Observer) -> Option<Swept> {
+        let Coefficients { alpha, beta, .. } = self.coefficients;
+        let mut combined = self.near.clone();
+        if let Some(beta) = beta {
+            combined.iter_mut().zip(&self.far).for_each(|(t, p)| *t -= beta * p);
+        }
+        self.slices.combine(&combined, &mut self.graph);
+        let tv = self.graph.times_own(&self.factor);
+        let params = SweepParams { alpha, guard: f64::EPSILON, reseed: self.params.reseed };
+        sweep(&self.graph, &mut self.factor, &tv, gram, &params, observer)
     }
 
     /// T V of the present factor for T = sym(Σ weights_k A⁽ᵏ⁾), which becomes the present graph.
@@ -269,20 +283,8 @@ impl<'a, S: Slices> Lsdg<'a, S> {
         tv
     }
 
-    /// V by column steps on T = sym(S − βD); returns the orthogonality term, or `None` when asked to stop half-way.
-    fn sweep_columns(&mut self, observer: &dyn Observer) -> Option<f64> {
-        let Coefficients { alpha, beta, .. } = self.coefficients;
-        let mut combined = self.near.clone();
-        if let Some(beta) = beta {
-            combined.iter_mut().zip(&self.far).for_each(|(t, p)| *t -= beta * p);
-        }
-        let tv = self.product(&combined);
-        let params = SweepParams { alpha, guard: f64::EPSILON, reseed: self.params.reseed };
-        sweep(&self.graph, &mut self.factor, &tv, &params, observer).map(|sum| -alpha * sum)
-    }
-
-    /// V by one multiplicative update on T⁺ = sym S, T⁻ = β sym D; returns the orthogonality term before it.
-    fn multiply(&mut self) -> f64 {
+    /// V by one multiplicative update on T⁺ = sym S, T⁻ = β sym D; returns the orthogonality term before it and the relative change of V.
+    fn multiply(&mut self, gram: &[f64]) -> (f64, f64) {
         let Coefficients { alpha, beta, .. } = self.coefficients;
         let regularizer = self.params.regularizer;
         let penalty = regularizer.penalty(&self.factor, alpha);
@@ -292,10 +294,11 @@ impl<'a, S: Slices> Lsdg<'a, S> {
             minus
         });
         let plus = self.product(&self.near.clone());
-        let next =
-            quarter_step(&self.factor, &self.factor.gram(), &plus, minus.as_deref(), alpha, regularizer);
-        self.factor = Factor::new(next, self.factor.n_samples(), self.factor.n_columns());
-        penalty
+        let next = quarter_step(&self.factor, gram, &plus, minus.as_deref(), alpha, regularizer);
+        let next = Factor::new(next, self.factor.n_samples(), self.factor.n_columns());
+        let change = next.relative_change(&self.factor);
+        self.factor = next;
+        (penalty, change)
     }
 
     /// Take the parts: factor, w, p and the graph's memory.
@@ -308,26 +311,25 @@ impl<S: Slices> Method for Lsdg<'_, S> {
     fn step(&mut self, iteration: usize, observer: &dyn Observer) -> Option<TraceRow> {
         let m = self.slices.multiplicity();
         let q = self.coefficients;
-        let terms = rank_terms(&q, &self.agreement, m, &self.near, &self.far, &self.factor);
-        let before = self.factor.clone();
-        let moved = match self.params.solver {
-            FactorSolver::Columns => self.sweep_columns(observer),
-            FactorSolver::Multiplicative => Some(self.multiply()),
-        };
-        let Some(orthogonality) = moved else {
-            self.factor = before;
-            return None;
+        let gram = gram(&self.graph, &self.factor);
+        let terms = rank_terms(&q, &self.agreement, m, &self.near, &self.far, &gram);
+        let (orthogonality, change) = match self.params.solver {
+            FactorSolver::Columns => {
+                let before = self.factor.clone();
+                let Some(swept) = self.sweep_columns(gram, observer) else {
+                    self.factor = before;
+                    return None;
+                };
+                (-q.alpha * swept.orthogonality, swept.change)
+            }
+            FactorSolver::Multiplicative => self.multiply(&gram),
         };
         self.agreement = self.slices.agreement(&self.factor);
         self.settle_density();
         let Coefficients { beta, mu, eta, .. } = self.coefficients;
         let weigh = WeightStep { mu, eta, beta, rounds: self.params.weight_rounds };
         let (near, far) = weigh.solve(&self.judged_agreement(), m, &self.far);
-        let change = [
-            self.factor.relative_change(&before),
-            relative_change(&near, &self.near),
-            relative_change(&far, &self.far),
-        ];
+        let change = [change, relative_change(&near, &self.near), relative_change(&far, &self.far)];
         (self.near, self.far) = (near, far);
         Some(TraceRow {
             iteration,

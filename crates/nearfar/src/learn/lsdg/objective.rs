@@ -42,18 +42,18 @@ pub struct Coefficients {
     pub eta: f64,
 }
 
-/// The first four terms from c; orthogonality is left 0.
+/// The first four terms from c and VᵀV; orthogonality is left 0.
 pub(crate) fn rank_terms(
     q: &Coefficients,
     c: &[f64],
     m: &[f64],
     w: &[f64],
     p: &[f64],
-    factor: &Factor,
+    gram: &[f64],
 ) -> Objective {
     let over = |a: &[f64], b: &[f64]| a.iter().zip(b).zip(m).map(|((a, b), m)| a * b / m).sum::<f64>();
     let ww = over(w, w);
-    let fit = 0.5 * ww - dot(c, w) + 0.5 * norm2(&factor.gram());
+    let fit = 0.5 * ww - dot(c, w) + 0.5 * norm2(gram);
     let Some(beta) = q.beta else {
         return Objective { fit, density: 0.5 * (q.mu - 1.0) * ww, ..Objective::default() };
     };

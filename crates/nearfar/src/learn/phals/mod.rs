@@ -1,9 +1,12 @@
 #![doc = include_str!("about.md")]
 
+use rayon::prelude::*;
+
 use super::family::{Fitted, Labeling, Task};
 use super::run::{Method, run};
-use super::sweep::{Reseed, SweepParams, sweep};
+use super::sweep::{Reseed, SweepParams, Swept, gram, sweep};
 use super::trace::TraceRow;
+use crate::crew::unit;
 use crate::math::factor::Factor;
 use crate::math::kernel::{dot, norm2};
 use crate::observe::Observer;
@@ -14,7 +17,10 @@ use crate::slices::Graph;
 pub(crate) struct FixedGraph<'a, G> {
     pub(crate) graph: &'a G,
     pub(crate) factor: Factor,
+    /// The rows of T V that are here, column-major.
     tv: Vec<f64>,
+    /// ⟨T, VVᵀ⟩.
+    inner: f64,
     /// VᵀV, r × r.
     gram: Vec<f64>,
     norm2: f64,
@@ -27,12 +33,12 @@ impl<'a, G: Graph> FixedGraph<'a, G> {
     /// From a start that is first rescaled to the best scalar multiple.
     pub(crate) fn rescaled(graph: &'a G, factor: Factor) -> Self {
         let mut this = Self::with(graph, factor, graph.norm2());
-        let (inner, square) = (this.inner(), norm2(&this.gram));
+        let (inner, square) = (this.inner, norm2(&this.gram));
         if inner > 0.0 && square > 0.0 {
             let scale = inner.sqrt() / square.sqrt();
             this.factor.scale(scale);
             this.tv.iter_mut().for_each(|t| *t *= scale);
-            this.gram = this.factor.gram();
+            this.measure();
         }
         this
     }
@@ -43,7 +49,7 @@ impl<'a, G: Graph> FixedGraph<'a, G> {
     }
 
     fn with(graph: &'a G, factor: Factor, norm2: f64) -> Self {
-        let mut this = Self { graph, tv: vec![0.0; factor.values().len()], factor, gram: Vec::new(), norm2 };
+        let mut this = Self { graph, tv: Vec::new(), inner: 0.0, factor, gram: Vec::new(), norm2 };
         this.multiply();
         this
     }
@@ -55,13 +61,19 @@ impl<'a, G: Graph> FixedGraph<'a, G> {
     }
 
     fn multiply(&mut self) {
-        self.graph.times(&self.factor, &mut self.tv);
-        self.gram = self.factor.gram();
+        self.tv = self.graph.times_own(&self.factor);
+        self.measure();
+    }
+
+    /// The sums that belong to the present V and T V.
+    fn measure(&mut self) {
+        self.gram = gram(self.graph, &self.factor);
+        self.inner = inner(self.graph, &self.factor, &self.tv);
     }
 
     /// ⟨T, VVᵀ⟩.
     pub(crate) fn inner(&self) -> f64 {
-        dot(self.factor.values(), &self.tv)
+        self.inner
     }
 
     /// VᵀV of the present factor, r × r.
@@ -76,11 +88,12 @@ impl<'a, G: Graph> FixedGraph<'a, G> {
 
     /// ½‖T − VVᵀ‖², from the product at hand.
     pub(crate) fn fit(&self) -> f64 {
-        0.5 * self.norm2 - self.inner() + 0.5 * norm2(&self.gram)
+        0.5 * self.norm2 - self.inner + 0.5 * norm2(&self.gram)
     }
 
-    /// T V of the present factor, column-major.
+    /// T V of the present factor, column-major; of a graph all of which is here.
     pub(crate) fn product(&self) -> &[f64] {
+        debug_assert_eq!(self.tv.len(), self.factor.values().len(), "rows of the graph are elsewhere");
         &self.tv
     }
 
@@ -95,26 +108,39 @@ impl<'a, G: Graph> FixedGraph<'a, G> {
     pub(crate) fn replace_known(&mut self, values: Vec<f64>, tv: Vec<f64>) -> f64 {
         let (n, r) = (self.factor.n_samples(), self.factor.n_columns());
         let before = std::mem::replace(&mut self.factor, Factor::new(values, n, r));
-        (self.gram, self.tv) = (self.factor.gram(), tv);
+        self.tv = tv;
+        self.measure();
         self.factor.relative_change(&before)
     }
 
-    /// Sweep, and multiply again. Returns Σ R and the relative change of V.
-    pub(crate) fn sweep(
-        &mut self,
-        alpha: f64,
-        reseed: Reseed,
-        observer: &dyn Observer,
-    ) -> Option<(f64, f64)> {
+    /// Sweep, and multiply again.
+    pub(crate) fn sweep(&mut self, alpha: f64, reseed: Reseed, observer: &dyn Observer) -> Option<Swept> {
         let before = self.factor.clone();
         let params = SweepParams { alpha, guard: 0.0, reseed };
-        let Some(orthogonality) = sweep(self.graph, &mut self.factor, &self.tv, &params, observer) else {
-            self.factor = before;
-            return None;
-        };
-        self.multiply();
-        Some((orthogonality, self.factor.relative_change(&before)))
+        let swept = sweep(self.graph, &mut self.factor, &self.tv, self.gram.clone(), &params, observer);
+        match swept {
+            None => self.factor = before,
+            Some(_) => self.multiply(),
+        }
+        swept
     }
+}
+
+/// ⟨T, VVᵀ⟩ from the rows of T V that are here.
+fn inner<G: Graph>(graph: &G, factor: &Factor, tv: &[f64]) -> f64 {
+    let Some(share) = graph.split() else { return dot(factor.values(), tv) };
+    let (here, unit) = (share.rows(), unit(share.n_rows()));
+    let part = |start: usize| {
+        let rows = start..(start + unit).min(here.end);
+        let column = |c: usize| {
+            let own = c * here.len() + start - here.start;
+            dot(&factor.column(c)[rows.clone()], &tv[own..own + rows.len()])
+        };
+        (0..factor.n_columns()).map(column).sum::<f64>()
+    };
+    let starts: Vec<usize> = here.clone().step_by(unit).collect();
+    let parts: Vec<f64> = starts.into_par_iter().map(part).collect();
+    share.gather_blocks("fit", &parts, unit, 1).iter().sum()
 }
 
 /// One start.
@@ -152,7 +178,7 @@ impl<G: Graph> Method for Phals<'_, G> {
     }
 
     fn step(&mut self, iteration: usize, observer: &dyn Observer) -> Option<TraceRow> {
-        let (_, change) = self.0.sweep(0.0, Reseed::Never, observer)?;
+        let Swept { change, .. } = self.0.sweep(0.0, Reseed::Never, observer)?;
         Some(TraceRow { change: [change, 0.0, 0.0], ..TraceRow::of_fit(iteration, self.0.fit()) })
     }
 

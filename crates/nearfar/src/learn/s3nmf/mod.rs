@@ -170,7 +170,7 @@ impl<G: Graph> Method for S3Nmf<'_, G> {
         self.best = self.members[best].0.clone();
         let factors: Vec<&Factor> = self.members.iter().map(|(factor, _)| factor).collect();
         self.votes = Some(if self.params.hard {
-            Votes::of_labels(factors.iter().map(|factor| row_argmax(factor)).collect(), weights)
+            Votes::of_labels(&factors.iter().map(|factor| row_argmax(factor)).collect::<Vec<_>>(), weights)
         } else {
             Votes::of_factors(&factors, &weights, tau)
         });

@@ -33,11 +33,7 @@ fn votes_equal_their_full_matrix() {
     let labels: Vec<Vec<usize>> = (0..3).map(|_| (0..n).map(|_| stream.below(r)).collect()).collect();
     let agree =
         |at: usize| labels.iter().zip(weights).filter(|(l, _)| l[at / n] == l[at % n]).map(|(_, w)| w).sum();
-    check(
-        &Votes::of_labels(labels.clone(), weights.to_vec()),
-        &(0..n * n).map(agree).collect::<Vec<f64>>(),
-        n,
-    );
+    check(&Votes::of_labels(&labels, weights.to_vec()), &(0..n * n).map(agree).collect::<Vec<f64>>(), n);
 
     let factors: Vec<Factor> = (0..3).map(|_| start::random(n, r, &mut stream)).collect();
     let powers = weights.map(|w: f64| w.powf(1.5));

@@ -44,7 +44,7 @@ pub(super) enum Votes {
 
 impl Votes {
     /// Σ α_i Z_iZ_iᵀ over its largest entry, which is any of the diagonal.
-    pub(super) fn of_labels(labels: Vec<Vec<usize>>, mut weights: Vec<f64>) -> Self {
+    pub(super) fn of_labels(labels: &[Vec<usize>], mut weights: Vec<f64>) -> Self {
         let sum: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|weight| *weight /= sum);
         let n = labels.first().map_or(0, Vec::len);
@@ -54,7 +54,7 @@ impl Votes {
         for i in 0..n {
             let pattern: Vec<usize> = labels.iter().map(|labels| labels[i]).collect();
             let group = *known.entry(pattern).or_insert_with(|| {
-                of_groups.iter_mut().zip(&labels).for_each(|(of_groups, labels)| of_groups.push(labels[i]));
+                of_groups.iter_mut().zip(labels).for_each(|(of_groups, labels)| of_groups.push(labels[i]));
                 sizes.push(0.0);
                 sizes.len() - 1
             });

@@ -4,9 +4,9 @@
 
 use rayon::prelude::*;
 
-use super::ROWS;
 use super::rows::{FEW_COLUMNS, RowFactor, ShortRows};
-use crate::crew::Share;
+use super::{ROWS, half_of_row};
+use crate::crew::{Share, unit};
 use crate::math::factor::Factor;
 use crate::math::kernel::{Entry, add_scaled, vectorized};
 use crate::slices::Graph;
@@ -35,6 +35,20 @@ impl<E: Entry> SparseBlock<E> {
 
     pub(super) fn end_row(&mut self) {
         self.ends.push(self.columns.len() as u32);
+    }
+
+    /// The half of row a that counts for it (`half_of_row`) times d, the diagonal by half; i is its number among all rows.
+    #[inline(always)]
+    fn half_row_times(&self, a: usize, i: usize, d: &[f64]) -> f64 {
+        let (columns, values) = self.row_or_nothing(a);
+        let mut sum = 0.0;
+        for range in half_of_row(columns, i, d.len()) {
+            for (j, t) in columns[range.clone()].iter().zip(&values[range]) {
+                let j = *j as usize;
+                sum += t.wide() * if j == i { 0.5 * d[j] } else { d[j] };
+            }
+        }
+        sum
     }
 
     /// Columns and values of a row; nothing where the block is empty.
@@ -101,6 +115,32 @@ impl<E: Entry> BinnedGraph<E> {
             );
         });
         rows
+    }
+
+    /// Own rows of T V, row-major.
+    fn own_rows_times(&self, factor: &Factor) -> Vec<f64> {
+        let (n, r) = (self.n, factor.n_columns());
+        if !self.low.is_empty() || 2 * factor.n_nonzero() > n * r {
+            return self.own_times(&to_rows(factor.values(), n, r), r);
+        }
+        let v = RowFactor::new(factor);
+        match ShortRows::<E>::new(&v) {
+            Some(short) => self.row_by_row(
+                r,
+                #[inline(always)]
+                |columns, values, y| {
+                    let mut sum = [0.0; FEW_COLUMNS];
+                    short.add_to(columns, values, &mut sum);
+                    y.copy_from_slice(&sum[..r]);
+                },
+            ),
+            None => self.row_by_row(r, |columns, values, y| {
+                for (j, t) in columns.iter().zip(values) {
+                    let t = t.wide();
+                    v.row(*j as usize).for_each(|(c, v)| y[c] += t * v);
+                }
+            }),
+        }
     }
 
     /// Own rows of the product with a row-major matrix of `b` columns, row-major as well.
@@ -195,55 +235,44 @@ impl<E: Entry> Operator for BinnedGraph<E> {
 
 impl<E: Entry> Graph for BinnedGraph<E> {
     fn times(&self, factor: &Factor, out: &mut [f64]) {
-        let (n, r) = (self.n, factor.n_columns());
-        if !self.low.is_empty() || 2 * factor.n_nonzero() > n * r {
-            self.apply(factor.values(), r, out);
-            return;
-        }
-        let v = RowFactor::new(factor);
-        let rows = match ShortRows::<E>::new(&v) {
-            Some(short) => self.row_by_row(
-                r,
-                #[inline(always)]
-                |columns, values, y| {
-                    let mut sum = [0.0; FEW_COLUMNS];
-                    short.add_to(columns, values, &mut sum);
-                    y.copy_from_slice(&sum[..r]);
-                },
-            ),
-            None => self.row_by_row(r, |columns, values, y| {
-                for (j, t) in columns.iter().zip(values) {
-                    let t = t.wide();
-                    v.row(*j as usize).for_each(|(c, v)| y[c] += t * v);
-                }
-            }),
-        };
-        to_columns(&self.all_rows("T V", rows, r), n, r, out);
+        let (rows, r) = (self.own_rows_times(factor), factor.n_columns());
+        to_columns(&self.all_rows("T V", rows, r), self.n, r, out);
     }
 
     fn quadratic(&self, d: &[f64]) -> f64 {
-        let here = self.share.rows();
-        let part = |(block, own): (usize, &[f64])| {
-            let mut sum = 0.0;
-            for (a, di) in own.iter().enumerate().filter(|(_, di)| **di != 0.0) {
-                let i = here.start + block * ROWS + a;
-                let (columns, values) = self.blocks[block].row_or_nothing(a);
-                let upper = columns.partition_point(|j| (*j as usize) < i);
-                let mut row = 0.0;
-                for (j, t) in columns[upper..].iter().zip(&values[upper..]) {
-                    let j = *j as usize;
-                    row += t.wide() * if j == i { 0.5 * di } else { d[j] };
-                }
-                sum += 2.0 * di * row;
+        self.share.gather_blocks("step lengths", &self.quadratic_sums(d), unit(self.n), 1).iter().sum()
+    }
+
+    fn split(&self) -> Option<&Share> {
+        Some(&self.share)
+    }
+
+    fn times_own(&self, factor: &Factor) -> Vec<f64> {
+        let (rows, r) = (self.own_rows_times(factor), factor.n_columns());
+        let mut out = vec![0.0; rows.len()];
+        to_columns(&rows, self.share.rows().len(), r, &mut out);
+        out
+    }
+
+    fn quadratic_sums(&self, d: &[f64]) -> Vec<f64> {
+        let (here, unit) = (self.share.rows(), unit(self.n));
+        let part = |(at, own): (usize, &[f64])| {
+            let first = at * unit;
+            let rows = own.iter().enumerate().filter(|(_, di)| **di != 0.0);
+            rows.map(|(a, di)| {
+                let (block, i) = (&self.blocks[(first + a) / ROWS], here.start + first + a);
+                2.0 * di * block.half_row_times((first + a) % ROWS, i, d)
+            })
+            .sum()
+        };
+        let mut parts: Vec<f64> = d[here.clone()].par_chunks(unit).enumerate().map(part).collect();
+        for (scale, v) in &self.low {
+            let inner = v.transposed_times(d, 1, &self.share);
+            if let (0, Some(first)) = (here.start, parts.first_mut()) {
+                *first += scale * inner.iter().map(|x| x * x).sum::<f64>();
             }
-            sum
-        };
-        let parts: Vec<f64> = d[here.clone()].par_chunks(ROWS).enumerate().map(part).collect();
-        let parts = self.share.gather_blocks("step lengths", &parts, ROWS, 1);
-        let low = |(scale, v): &(f64, RowFactor)| {
-            scale * v.transposed_times(d, 1, &self.share).iter().map(|x| x * x).sum::<f64>()
-        };
-        parts.iter().sum::<f64>() + self.low.iter().map(low).sum::<f64>()
+        }
+        parts
     }
 
     fn norm2(&self) -> f64 {

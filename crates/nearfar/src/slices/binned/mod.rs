@@ -21,6 +21,8 @@ mod tests;
 
 pub use graph::BinnedGraph;
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::{Slices, SparseRows};
@@ -57,7 +59,7 @@ struct PairBlock<E> {
 }
 
 impl<E> PairBlock<E> {
-    fn row(&self, a: usize) -> std::ops::Range<usize> {
+    fn row(&self, a: usize) -> Range<usize> {
         self.starts[a] as usize..self.starts[a + 1] as usize
     }
 }
@@ -80,6 +82,20 @@ pub struct BinnedSlices<E> {
 /// A row of blocks with the number of its first row; `first` is that of the first block.
 fn numbered<B>(blocks: &[B], first: usize) -> impl Iterator<Item = (usize, &B)> {
     blocks.iter().enumerate().map(move |(at, block)| (first + at * ROWS, block))
+}
+
+/// Where the entries of row i stand that count for it, its diagonal first: of the two directions of a pair of n points one does. Of the points behind
+/// each other in a circle it is the next half of them, so that all rows have the same share, whoever holds them; a triangle would leave
+/// most of the work to the first rows.
+#[inline(always)]
+fn half_of_row(columns: &[u32], i: usize, n: usize) -> [Range<usize>; 2] {
+    let ahead = (n - 1) / 2 + usize::from(n.is_multiple_of(2) && i < n / 2);
+    let at = |column: usize| columns.partition_point(|j| (*j as usize) < column);
+    if i + ahead < n {
+        [at(i)..at(i + ahead + 1), 0..0]
+    } else {
+        [at(i)..columns.len(), 0..at(i + ahead + 1 - n)]
+    }
 }
 
 impl<E: Entry> BinnedSlices<E> {
@@ -200,7 +216,7 @@ impl<E: Entry> BinnedSlices<E> {
                             let i = row + a;
                             block.agree(
                                 a,
-                                i,
+                                (i, self.n),
                                 #[inline(always)]
                                 |columns, products| multiply(i, columns, products),
                                 &mut products,
@@ -261,36 +277,38 @@ impl<E: Entry> PairBlock<E> {
         out.end_row();
     }
 
-    /// Add row a, which is row i of all, to the table of agreements: the upper triangle, for both sides. `multiply` makes the inner products of
-    /// row i of V with the rows of these points.
+    /// Add row a, which is row i of n, to the table of agreements: the half that counts for it ([`half_of_row`]), for both sides. `multiply` makes the inner
+    /// products of row i of V with the rows of these points.
     #[inline(always)]
     fn agree(
         &self,
         a: usize,
-        i: usize,
-        multiply: impl FnOnce(&[u32], &mut [f64]),
+        (i, n): (usize, usize),
+        multiply: impl Fn(&[u32], &mut [f64]),
         products: &mut Vec<f64>,
         table: &mut [f64],
     ) {
         let row = self.row(a);
-        let upper = row.start + self.columns[row.clone()].partition_point(|j| (*j as usize) < i);
-        let (columns, upper) = (&self.columns[upper..row.end], upper..row.end);
-        products.clear();
-        products.resize(columns.len(), 0.0);
-        multiply(columns, products);
-        let ours = self.own[upper.clone()].iter().zip(&self.own_bin[upper.clone()]);
-        for (g, (a, bin)) in products.iter().zip(ours) {
-            table[*bin as usize] += a.wide() * g;
-        }
-        // The diagonal, which is first, is seen from one side.
-        if let (Some(g), Some(j)) = (products.first_mut(), columns.first())
-            && *j as usize == i
-        {
-            *g = 0.0;
-        }
-        let theirs = self.theirs[upper.clone()].iter().zip(&self.their_bin[upper]);
-        for (g, (a, bin)) in products.iter().zip(theirs) {
-            table[*bin as usize] += a.wide() * g;
+        for half in half_of_row(&self.columns[row.clone()], i, n) {
+            let at = row.start + half.start..row.start + half.end;
+            let columns = &self.columns[at.clone()];
+            products.clear();
+            products.resize(columns.len(), 0.0);
+            multiply(columns, products);
+            let ours = self.own[at.clone()].iter().zip(&self.own_bin[at.clone()]);
+            for (g, (a, bin)) in products.iter().zip(ours) {
+                table[*bin as usize] += a.wide() * g;
+            }
+            // The diagonal, which is first, is seen from one side.
+            if let (Some(g), Some(j)) = (products.first_mut(), columns.first())
+                && *j as usize == i
+            {
+                *g = 0.0;
+            }
+            let theirs = self.theirs[at.clone()].iter().zip(&self.their_bin[at]);
+            for (g, (a, bin)) in products.iter().zip(theirs) {
+                table[*bin as usize] += a.wide() * g;
+            }
         }
     }
 }

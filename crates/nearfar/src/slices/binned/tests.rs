@@ -181,3 +181,31 @@ fn the_graph_multiplies_like_its_matrix() {
     let naive: f64 = (0..n).map(|j| t.get(9, j) * factor.get(j, 1)).sum();
     close("product of T", product[n + 9], naive, 1e-11);
 }
+
+#[test]
+fn each_pair_counts_for_one_of_its_rows_and_all_rows_have_as_many() {
+    for n in 1..12 {
+        let columns: Vec<u32> = (0..n as u32).collect();
+        let mut counted = vec![0; n * n];
+        for i in 0..n {
+            let half = half_of_row(&columns, i, n);
+            assert_eq!(half[0].start, i, "the diagonal is first");
+            let found: Vec<usize> = half.into_iter().flatten().collect();
+            assert!(found.len() == n / 2 + 1 || found.len() == n.div_ceil(2), "{n} {i}: {found:?}");
+            found.into_iter().for_each(|j| counted[i.min(j) * n + i.max(j)] += 1);
+        }
+        for i in 0..n {
+            assert!((i..n).all(|j| counted[i * n + j] == 1), "{n} {counted:?}");
+        }
+    }
+    // Where only some columns are there, the same ones count.
+    let (n, some) = (100, [3_u32, 10, 40, 77, 99]);
+    for i in 0..n {
+        let all: Vec<u32> = (0..n as u32).collect();
+        let of = |columns: &[u32]| -> Vec<u32> {
+            half_of_row(columns, i, n).into_iter().flat_map(|range| columns[range].to_vec()).collect()
+        };
+        let wanted: Vec<u32> = of(&all).into_iter().filter(|j| some.contains(j)).collect();
+        assert_eq!(of(&some), wanted);
+    }
+}
