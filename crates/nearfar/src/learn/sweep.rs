@@ -7,7 +7,7 @@
 //! only dᵀT d is needed, over the nonzeros of d and one triangle of T; M_j comes from r × r matrices ([`Complement`]).
 //!
 //! Everything that goes over the rows is done part by part ([`Parts`]), sums are added up in the order of parts. Where processes share the rows of T,
-//! each makes its own rows of T V and of d; then d goes to everybody, and with dᵀT d all that is needed for the step length.
+//! each makes its own rows of T V and of d; then the nonzeros of d go to everybody, and with dᵀT d all that is needed for the step length.
 //!
 //! Departs from the reference: entries below 1e-15 of their column's largest are 0, and so is a column
 //! below 1e-8 of the longest one (hazard H1: there rounding would decide). A column without a usable step stays.
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use crate::crew::{Share, unit};
 use crate::math::complement::{Complement, range_basis, remove_span, times};
 use crate::math::cubic::Quartic;
-use crate::math::factor::{Factor, LONG, mirrored};
+use crate::math::factor::{Factor, LONG, Nonzeros, mirrored};
 use crate::math::kernel::{add_scaled, dot, norm2, vectorized};
 use crate::observe::Observer;
 use crate::slices::Graph;
@@ -92,18 +92,33 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// All rows of a vector, of which everybody has its own.
-    fn all(&self, what: &'static str, own: Vec<f64>) -> Vec<f64> {
-        match self.share {
-            Some(share) if share.is_split() => share.gather_rows(what, &own, 1),
-            _ => own,
+    /// The nonzeros of a vector of which everybody has its own rows, and all of it.
+    fn spread(&self, own: Vec<f64>) -> (Nonzeros, Vec<f64>) {
+        let part = |(at, x): (usize, &[f64])| {
+            let mut found = Nonzeros::default();
+            found.append(self.here.start + at * self.part, x);
+            found
+        };
+        let found: Vec<Nonzeros> = own.par_chunks(self.part).enumerate().map(part).collect();
+        let mut nonzeros = Nonzeros::default();
+        for part in &found {
+            nonzeros.rows.extend_from_slice(&part.rows);
+            nonzeros.values.extend_from_slice(&part.values);
         }
-    }
-
-    /// ‖x‖² of a vector of all rows.
-    fn norm2(&self, x: &[f64]) -> f64 {
-        let parts: Vec<f64> = x.par_chunks(self.part).map(norm2).collect();
-        parts.iter().sum()
+        let Some(share) = self.share.filter(|share| share.is_split()) else { return (nonzeros, own) };
+        let record = |(i, v): (&u32, &f64)| {
+            let bits = v.to_bits();
+            [*i, bits as u32, (bits >> 32) as u32]
+        };
+        let mine: Vec<[u32; 3]> = nonzeros.rows.iter().zip(&nonzeros.values).map(record).collect();
+        let all = share.team().gather("steps", &mine).0;
+        let mut dense = vec![0.0; share.n_rows()];
+        let (rows, values) = all
+            .iter()
+            .map(|[i, low, high]| (*i, f64::from_bits(u64::from(*high) << 32 | u64::from(*low))))
+            .inspect(|(i, v)| dense[*i as usize] = *v)
+            .unzip();
+        (Nonzeros { rows, values }, dense)
     }
 
     /// Vᵀx of a vector of all rows.
@@ -169,7 +184,7 @@ pub(crate) fn sweep<G: Graph>(
             None => basis_step(graph, factor, j, tv, &gram, params, &parts),
         };
         orthogonality += step.orthogonality;
-        let moved = step.moved.map(|step| advance(factor, j, &step, &mut gram, parts.part));
+        let moved = step.moved.map(|step| advance(factor, j, &step, &mut gram));
         moved2 += moved.as_ref().map_or(0.0, |(_, moved2)| *moved2);
         match (inverse, moved) {
             (Some(c), Some((gram_j, _))) if params.alpha != 0.0 => complement.replace(j, c, &gram_j),
@@ -189,7 +204,7 @@ struct Step {
 /// v ← v + λ d.
 struct Move {
     lambda: f64,
-    d: Vec<f64>,
+    d: Nonzeros,
     /// Vᵀd.
     h: Vec<f64>,
     /// ‖d‖².
@@ -226,12 +241,12 @@ fn gram_step<G: Graph>(
     let Some((d, sums)) = directions(factor, j, tv, &coefficients, v2 + params.guard, parts) else {
         return stay;
     };
-    let d = parts.all("steps", d);
-    let d2 = parts.norm2(&d);
+    let (d, all) = parts.spread(d);
+    let d2 = norm2(&d.values);
     if !(d2 > SHORTEST_D2) {
         return stay;
     }
-    let (mut h, d_t_d) = step_sums(graph, &d, &sums, r + 1, parts);
+    let (mut h, d_t_d) = step_sums(graph, &all, &sums, r + 1, parts);
     let d_e_v = h.pop().unwrap_or_default();
     let mut d_e_d = d_t_d - h.iter().map(|h| h * h).sum::<f64>() + h[j] * h[j];
     if alpha != 0.0 {
@@ -321,7 +336,7 @@ fn basis_step<G: Graph>(
     let mut rest = v.to_vec(); // M_j v
     remove_span(&basis, &mut rest);
     let orthogonality = dot(v, &rest);
-    let mut ev: Vec<f64> = parts.all("T v", tv.to_vec());
+    let mut ev = parts.spread(tv.to_vec()).1;
     vectorized(
         #[inline(always)]
         || {
@@ -336,25 +351,27 @@ fn basis_step<G: Graph>(
     if !(1.0 / length2).is_finite() {
         return stay;
     }
-    let d: Vec<f64> = ev.iter().zip(v).map(|(e, v)| e.max(0.0) / length2 - v).collect();
-    let d2 = parts.norm2(&d);
+    let all: Vec<f64> = ev.iter().zip(v).map(|(e, v)| e.max(0.0) / length2 - v).collect();
+    let mut d = Nonzeros::default();
+    d.append(0, &all);
+    let d2 = norm2(&d.values);
     if !(d2 > SHORTEST_D2) {
         return stay;
     }
-    let h = parts.transposed_times(factor, &d);
-    let mut rest = d.clone();
+    let h = parts.transposed_times(factor, &all);
+    let mut rest = all.clone();
     remove_span(&basis, &mut rest);
     let d_e_d =
-        graph.quadratic(&d) - h.iter().map(|h| h * h).sum::<f64>() + h[j] * h[j] + alpha * dot(&d, &rest);
-    let quartic = Quartic { d2, v2, dv: h[j], d_e_d, d_e_v: dot(&d, &ev) };
+        graph.quadratic(&all) - h.iter().map(|h| h * h).sum::<f64>() + h[j] * h[j] + alpha * dot(&all, &rest);
+    let quartic = Quartic { d2, v2, dv: h[j], d_e_d, d_e_v: dot(&all, &ev) };
     Step { orthogonality, moved: quartic.step().map(|lambda| Move { lambda, d, h, d2 }) }
 }
 
 /// v_j ← v_j + λ d; keeps the Gram matrix true and returns its new column j, and how far v_j moved, squared.
-fn advance(factor: &mut Factor, j: usize, step: &Move, gram: &mut [f64], part: usize) -> (Vec<f64>, f64) {
+fn advance(factor: &mut Factor, j: usize, step: &Move, gram: &mut [f64]) -> (Vec<f64>, f64) {
     let Move { lambda, d, h, d2 } = step;
     let (r, before) = (factor.n_columns(), gram[j * factor.n_columns() + j]);
-    let own = factor.move_column(j, *lambda, d, DUST, part);
+    let own = factor.move_column(j, *lambda, d, DUST);
     let longest = (0..r).filter(|a| *a != j).map(|a| gram[a * r + a]).fold(own, f64::max);
     let alive = own > DEAD * longest;
     if !alive {

@@ -183,34 +183,6 @@ pub(crate) fn add_scaled<E: Entry>(y: &mut [f64], s: f64, x: &[E]) {
     }
 }
 
-/// v ← max(v + change, 0), and whether that is the largest so far.
-#[inline(always)]
-fn raise(v: &mut f64, change: f64, largest: &mut f64) {
-    let moved = *v + change;
-    // Comparisons rather than `max`, which minds NaN and is not vectorised for it.
-    *v = if moved > 0.0 { moved } else { 0.0 };
-    *largest = if *v > *largest { *v } else { *largest };
-}
-
-/// v ← max(v + scale d, 0); the largest.
-pub(crate) fn step_up(v: &mut [f64], scale: f64, d: &[f64]) -> f64 {
-    const LANES: usize = 8;
-    vectorized(
-        #[inline(always)]
-        || {
-            let mut largest = [0.0; LANES];
-            let ((v_full, v_rest), (d_full, d_rest)) = (v.as_chunks_mut::<LANES>(), d.as_chunks::<LANES>());
-            for (v, d) in v_full.iter_mut().zip(d_full) {
-                for l in 0..LANES {
-                    raise(&mut v[l], scale * d[l], &mut largest[l]);
-                }
-            }
-            v_rest.iter_mut().zip(d_rest).for_each(|(v, d)| raise(v, scale * d, &mut largest[0]));
-            largest.into_iter().fold(0.0, f64::max)
-        },
-    )
-}
-
 /// ‖a − b‖².
 #[inline(always)]
 pub(crate) fn distance2_lanes(a: &[f64], b: &[f64]) -> f64 {

@@ -2,12 +2,14 @@
 //!
 //! Z = Σ scale · VVᵀ + a sparse correction where S or D is not 0. Neither part is ever made dense: products cost time in the entries and in the nonzeros of V.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
-use super::rows::{FEW_COLUMNS, RowFactor, ShortRows};
+use super::rows::{FEW_COLUMNS, ShortRows, transposed_times};
 use super::{ROWS, half_of_row};
 use crate::crew::{Share, unit};
-use crate::math::factor::Factor;
+use crate::math::factor::{Factor, RowFactor};
 use crate::math::kernel::{Entry, add_scaled, vectorized};
 use crate::slices::Graph;
 use crate::spectral::eigen::Operator;
@@ -68,7 +70,7 @@ pub struct BinnedGraph<E> {
     share: Share,
     /// Blocks of the own rows.
     blocks: Vec<SparseBlock<E>>,
-    low: Vec<(f64, RowFactor)>,
+    low: Vec<(f64, Arc<RowFactor>)>,
 }
 
 impl<E: Entry> BinnedGraph<E> {
@@ -82,7 +84,7 @@ impl<E: Entry> BinnedGraph<E> {
         self.blocks.par_iter_mut().enumerate().for_each(|(at, block)| work(at, block));
     }
 
-    pub(super) fn add_low(&mut self, scale: f64, factor: RowFactor) {
+    pub(super) fn add_low(&mut self, scale: f64, factor: Arc<RowFactor>) {
         self.low.push((scale, factor));
     }
 
@@ -123,8 +125,8 @@ impl<E: Entry> BinnedGraph<E> {
         if !self.low.is_empty() || 2 * factor.n_nonzero() > n * r {
             return self.own_times(&to_rows(factor.values(), n, r), r);
         }
-        let v = RowFactor::new(factor);
-        match ShortRows::<E>::new(&v) {
+        let v = factor.by_rows();
+        match ShortRows::<E>::new(v) {
             Some(short) => self.row_by_row(
                 r,
                 #[inline(always)]
@@ -145,7 +147,7 @@ impl<E: Entry> BinnedGraph<E> {
 
     /// Own rows of the product with a row-major matrix of `b` columns, row-major as well.
     fn own_times(&self, x: &[f64], b: usize) -> Vec<f64> {
-        let of = |(_, v): &(f64, RowFactor)| v.transposed_times(x, b, &self.share);
+        let of = |(_, v): &(f64, Arc<RowFactor>)| transposed_times(v, x, b, &self.share);
         let inner: Vec<Vec<f64>> = self.low.iter().map(of).collect();
         let rows = self.share.rows();
         let mut y = vec![0.0; rows.len() * b];
@@ -183,8 +185,8 @@ impl<E: Entry> BinnedGraph<E> {
 
     /// Entry (i, j) of the low rank part.
     fn low_entry(&self, i: usize, j: usize) -> f64 {
-        let of = |(scale, v): &(f64, RowFactor)| {
-            let mut own = vec![0.0; v.r];
+        let of = |(scale, v): &(f64, Arc<RowFactor>)| {
+            let mut own = vec![0.0; v.n_columns()];
             v.scatter(i, &mut own);
             scale * v.dot(j, &own)
         };
@@ -267,7 +269,7 @@ impl<E: Entry> Graph for BinnedGraph<E> {
         };
         let mut parts: Vec<f64> = d[here.clone()].par_chunks(unit).enumerate().map(part).collect();
         for (scale, v) in &self.low {
-            let inner = v.transposed_times(d, 1, &self.share);
+            let inner = transposed_times(v, d, 1, &self.share);
             if let (0, Some(first)) = (here.start, parts.first_mut()) {
                 *first += scale * inner.iter().map(|x| x * x).sum::<f64>();
             }
@@ -294,9 +296,10 @@ impl<E: Entry> Graph for BinnedGraph<E> {
         let mut sum: f64 = parts.iter().sum();
         for (scale, v) in &self.low {
             for (other_scale, other) in &self.low {
-                let mut full = vec![0.0; self.n * other.r];
-                full.chunks_exact_mut(other.r).enumerate().for_each(|(i, row)| other.scatter(i, row));
-                let cross = v.transposed_times(&full, other.r, &self.share);
+                let r = other.n_columns();
+                let mut full = vec![0.0; self.n * r];
+                full.chunks_exact_mut(r).enumerate().for_each(|(i, row)| other.scatter(i, row));
+                let cross = transposed_times(v, &full, r, &self.share);
                 sum += scale * other_scale * cross.iter().map(|x| x * x).sum::<f64>();
             }
         }

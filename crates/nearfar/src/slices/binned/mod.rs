@@ -31,7 +31,7 @@ use crate::crew::{BLOCK as ROWS, Share, unit};
 use crate::math::factor::Factor;
 use crate::math::kernel::{Entry, vectorized};
 use graph::SparseBlock;
-use rows::{FEW_COLUMNS, FullRows, RowFactor, ShortRows};
+use rows::{FEW_COLUMNS, FullRows, ShortRows};
 
 /// How many ranks are kept one by one, how many partners are drawn, how many bins share the far ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -347,8 +347,8 @@ impl<E: Entry> Slices for BinnedSlices<E> {
     }
 
     fn agreement(&self, factor: &Factor) -> Vec<f64> {
-        let rows = RowFactor::new(factor);
-        if let Some(short) = ShortRows::<E>::new(&rows) {
+        let rows = factor.by_rows();
+        if let Some(short) = ShortRows::<E>::new(rows) {
             return self.agreements(
                 #[inline(always)]
                 |i, columns, products| {
@@ -376,7 +376,7 @@ impl<E: Entry> Slices for BinnedSlices<E> {
         let (near, far) = (half(near), half(far));
         // The largest entry of VVᵀ lies on its diagonal (Cauchy–Schwarz).
         let y_scale = inverse(factor.row_norms2().into_iter().fold(0.0, f64::max));
-        let rows = RowFactor::new(factor);
+        let rows = factor.by_rows();
         let first = self.share.rows().start;
         z.fill(|at, out| {
             let pairs = &self.blocks[at];
@@ -400,7 +400,7 @@ impl<E: Entry> Slices for BinnedSlices<E> {
                 out.merge_row(&before, a, &corrections);
             }
         });
-        z.add_low(share * y_scale, rows);
+        z.add_low(share * y_scale, rows.clone());
     }
 
     fn edges(&self, weights: &[f64]) -> SparseRows {

@@ -1,88 +1,33 @@
-//! V row by row: its nonzeros, all of it, or the first few nonzeros in one place.
+//! V row by row in storage precision: all of it, or the first few nonzeros in one place.
 
 use rayon::prelude::*;
 
 use super::ROWS;
 use crate::crew::{Share, unit};
-use crate::math::factor::Factor;
+use crate::math::factor::{Factor, RowFactor};
 use crate::math::kernel::Entry;
 
-/// V by rows, nonzeros only.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct RowFactor {
-    pub(super) r: usize,
-    starts: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<f64>,
-}
-
-impl RowFactor {
-    pub(super) fn new(factor: &Factor) -> Self {
-        let (n, r) = (factor.n_samples(), factor.n_columns());
-        let mut starts = vec![0_usize; n + 1];
-        for c in 0..r {
-            factor.nonzeros(c).0.iter().for_each(|i| starts[*i as usize + 1] += 1);
-        }
-        for i in 0..n {
-            starts[i + 1] += starts[i];
-        }
-        let mut next = starts.clone();
-        let (mut columns, mut values) = (vec![0; starts[n]], vec![0.0; starts[n]]);
-        for c in 0..r {
-            let (rows, nonzeros) = factor.nonzeros(c);
-            for (i, v) in rows.iter().zip(nonzeros) {
-                let at = &mut next[*i as usize];
-                (columns[*at], values[*at]) = (c as u32, *v);
-                *at += 1;
+/// VᵀX, r × b, of a row-major X of which the own rows are looked at; units of rows are added up in their order.
+pub(super) fn transposed_times(v: &RowFactor, x: &[f64], b: usize, share: &Share) -> Vec<f64> {
+    let (rows, width) = (share.rows(), v.n_columns() * b);
+    let unit = unit(share.n_rows());
+    let part = |(at, x): (usize, &[f64])| {
+        let mut part = vec![0.0; width];
+        for (a, x) in x.chunks_exact(b).enumerate() {
+            for (c, v) in v.row(rows.start + at * unit + a) {
+                part[c * b..(c + 1) * b].iter_mut().zip(x).for_each(|(sum, x)| *sum += v * x);
             }
         }
-        Self { r, starts, columns, values }
+        part
+    };
+    let own = &x[rows.start * b..rows.end * b];
+    let parts: Vec<Vec<f64>> = own.par_chunks(unit * b).enumerate().map(part).collect();
+    let parts = share.gather_blocks("V against vectors", &parts.concat(), unit, width);
+    let mut sum = vec![0.0; width];
+    for part in parts.chunks_exact(width) {
+        sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
     }
-
-    #[inline(always)]
-    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let at = self.starts[i]..self.starts[i + 1];
-        self.columns[at.clone()].iter().map(|c| *c as usize).zip(self.values[at].iter().copied())
-    }
-
-    /// `out` ← row i; `out` was 0.
-    pub(super) fn scatter(&self, i: usize, out: &mut [f64]) {
-        self.row(i).for_each(|(c, v)| out[c] = v);
-    }
-
-    /// Where row i is not 0, `out` ← 0.
-    pub(super) fn clear(&self, i: usize, out: &mut [f64]) {
-        self.row(i).for_each(|(c, _)| out[c] = 0.0);
-    }
-
-    /// Row j times a full row.
-    #[inline(always)]
-    pub(super) fn dot(&self, j: usize, own: &[f64]) -> f64 {
-        self.row(j).map(|(c, v)| v * own[c]).sum()
-    }
-
-    /// VᵀX, r × b, of a row-major X of which the own rows are looked at; units of rows are added up in their order.
-    pub(super) fn transposed_times(&self, x: &[f64], b: usize, share: &Share) -> Vec<f64> {
-        let (rows, width) = (share.rows(), self.r * b);
-        let unit = unit(share.n_rows());
-        let part = |(at, x): (usize, &[f64])| {
-            let mut part = vec![0.0; width];
-            for (a, x) in x.chunks_exact(b).enumerate() {
-                for (c, v) in self.row(rows.start + at * unit + a) {
-                    part[c * b..(c + 1) * b].iter_mut().zip(x).for_each(|(sum, x)| *sum += v * x);
-                }
-            }
-            part
-        };
-        let own = &x[rows.start * b..rows.end * b];
-        let parts: Vec<Vec<f64>> = own.par_chunks(unit * b).enumerate().map(part).collect();
-        let parts = share.gather_blocks("V against vectors", &parts.concat(), unit, width);
-        let mut sum = vec![0.0; width];
-        for part in parts.chunks_exact(width) {
-            sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
-        }
-        sum
-    }
+    sum
 }
 
 /// Columns that a byte can number.
@@ -113,17 +58,16 @@ pub(super) struct ShortRows<'a, E> {
 impl<'a, E: Entry> ShortRows<'a, E> {
     /// `None` where too many rows are longer, or there are more columns than a byte can number.
     pub(super) fn new(all: &'a RowFactor) -> Option<Self> {
-        let n = all.starts.len() - 1;
-        let longer = |ends: &[usize]| usize::from(ends[1] - ends[0] > SHORT);
-        let long: usize = all.starts.windows(2).map(longer).sum();
-        if all.r > FEW_COLUMNS || long > n / LONG_SHARE {
+        let n = all.n_rows();
+        let long = (0..n).filter(|i| all.n_nonzero(*i) > SHORT).count();
+        if all.n_columns() > FEW_COLUMNS || long > n / LONG_SHARE {
             return None;
         }
         let mut rows = vec![ShortRow::default(); n];
         rows.par_chunks_mut(ROWS).enumerate().for_each(|(block, rows)| {
             for (a, row) in rows.iter_mut().enumerate() {
                 let i = block * ROWS + a;
-                row.long = all.starts[i + 1] - all.starts[i] > SHORT;
+                row.long = all.n_nonzero(i) > SHORT;
                 for (at, (c, v)) in all.row(i).take(SHORT).enumerate() {
                     (row.columns[at], row.values[at]) = (c as u8, E::narrow(v));
                 }
