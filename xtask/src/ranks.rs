@@ -177,7 +177,7 @@ fn calibrated(
         None => compute("learn", &Speeds { entry: 0.0, ..speeds }) * ratio("learn", &speeds),
     };
     let split = learn - whole;
-    speeds.entry *= split / compute("learn", &Speeds { dense: 0.0, ..speeds });
-    speeds.dense *= whole / compute("learn", &Speeds { entry: 0.0, ..Speeds::default() });
+    speeds.entry *= split / compute("learn", &Speeds { moved: 0.0, ..speeds });
+    speeds.moved *= whole / compute("learn", &Speeds { entry: 0.0, ..Speeds::default() });
     speeds
 }
