@@ -20,7 +20,7 @@ use crate::crew::{Share, unit};
 use crate::math::complement::{Complement, range_basis, remove_span, times};
 use crate::math::cubic::Quartic;
 use crate::math::factor::{Factor, LONG, Nonzeros, mirrored};
-use crate::math::kernel::{add_scaled, dot, norm2, vectorized};
+use crate::math::kernel::{add_scaled, added_up, dot, norm2, vectorized};
 use crate::observe::Observer;
 use crate::slices::Graph;
 
@@ -138,15 +138,6 @@ fn products(factor: &Factor, first: usize, x: &[f64]) -> Vec<f64> {
             (0..factor.n_columns()).map(column).collect()
         },
     )
-}
-
-/// Rows of so many numbers, added up in their order.
-fn added_up(rows: &[f64], width: usize) -> Vec<f64> {
-    let mut sum = vec![0.0; width];
-    for row in rows.chunks_exact(width) {
-        sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
-    }
-    sum
 }
 
 /// Sweep over all columns; `tv` has the own rows of T V at the start (column-major), `gram` is VᵀV then. `None` when the observer asked to stop (V may

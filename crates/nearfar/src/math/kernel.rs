@@ -143,6 +143,15 @@ pub(crate) fn norm2(a: &[f64]) -> f64 {
     dot(a, a)
 }
 
+/// Rows of so many numbers, added up in their order.
+pub(crate) fn added_up(rows: &[f64], width: usize) -> Vec<f64> {
+    let mut sum = vec![0.0; width];
+    for row in rows.chunks_exact(width) {
+        sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+    }
+    sum
+}
+
 /// Scale to length 1; `false` where every value is 0.
 pub(crate) fn normalize(row: &mut [f64]) -> bool {
     // Divided by the largest first, so that no square overflows or vanishes.

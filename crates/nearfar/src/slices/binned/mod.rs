@@ -29,7 +29,7 @@ use super::{Slices, SparseRows};
 use crate::augment;
 use crate::crew::{BLOCK as ROWS, Share, unit};
 use crate::math::factor::Factor;
-use crate::math::kernel::{Entry, vectorized};
+use crate::math::kernel::{Entry, added_up, vectorized};
 use graph::SparseBlock;
 use rows::{FEW_COLUMNS, FullRows, ShortRows};
 
@@ -231,12 +231,7 @@ impl<E: Entry> BinnedSlices<E> {
         };
         let together = unit(self.n) / ROWS;
         let parts: Vec<Vec<f64>> = self.blocks.par_chunks(together).enumerate().map(part).collect();
-        let parts = self.share.gather_blocks("agreements c", &parts.concat(), unit(self.n), width);
-        let mut sum = vec![0.0; width];
-        for part in parts.chunks_exact(width) {
-            sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
-        }
-        sum
+        added_up(&self.share.gather_blocks("agreements c", &parts.concat(), unit(self.n), width), width)
     }
 }
 

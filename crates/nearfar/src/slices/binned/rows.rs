@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::ROWS;
 use crate::crew::{Share, unit};
 use crate::math::factor::{Factor, RowFactor};
-use crate::math::kernel::Entry;
+use crate::math::kernel::{Entry, added_up};
 
 /// VᵀX, r × b, of a row-major X of which the own rows are looked at; units of rows are added up in their order.
 pub(super) fn transposed_times(v: &RowFactor, x: &[f64], b: usize, share: &Share) -> Vec<f64> {
@@ -22,12 +22,7 @@ pub(super) fn transposed_times(v: &RowFactor, x: &[f64], b: usize, share: &Share
     };
     let own = &x[rows.start * b..rows.end * b];
     let parts: Vec<Vec<f64>> = own.par_chunks(unit * b).enumerate().map(part).collect();
-    let parts = share.gather_blocks("V against vectors", &parts.concat(), unit, width);
-    let mut sum = vec![0.0; width];
-    for part in parts.chunks_exact(width) {
-        sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
-    }
-    sum
+    added_up(&share.gather_blocks("V against vectors", &parts.concat(), unit, width), width)
 }
 
 /// Columns that a byte can number.
