@@ -4,7 +4,7 @@
 //! $d = \max(E v_j, 0)/\|v_j\|^2 - v_j$, and $v_j \leftarrow v_j + \lambda d$ with λ from [`Quartic`].
 //!
 //! What is saved: T V is one product for all columns (a column is unchanged until its own turn); of T d
-//! only dᵀT d is needed, over the nonzeros of d and one triangle of T; M_j comes from r × r matrices ([`Complement`]).
+//! only dᵀT d is needed, over the nonzeros of d and half of T; M_j comes from r × r matrices ([`Complement`]).
 //!
 //! Everything that goes over the rows is done part by part ([`Parts`]), sums are added up in the order of parts. Where processes share the rows of T,
 //! each makes its own rows of T V and of d; then the nonzeros of d go to everybody, and with dᵀT d all that is needed for the step length.

@@ -1,7 +1,9 @@
 //! Binned mode against exact mode, and its graph against dense arithmetic.
 
 use super::*;
+use crate::crew::threads::as_team;
 use crate::generate::{blobs, mixture};
+use crate::learn::sweep::{Reseed, SweepParams, gram, sweep};
 use crate::math::rng::Stream;
 use crate::neighbors::exact::Points;
 use crate::neighbors::nearest::scales_of;
@@ -207,5 +209,48 @@ fn each_pair_counts_for_one_of_its_rows_and_all_rows_have_as_many() {
         };
         let wanted: Vec<u32> = of(&all).into_iter().filter(|j| some.contains(j)).collect();
         assert_eq!(of(&some), wanted);
+    }
+}
+
+/// Points of a ring, each linked to itself and to two others.
+fn ring(share: Share) -> BinnedGraph<f64> {
+    let (n, first) = (share.n_rows(), share.rows().start);
+    let rows = share.rows().len();
+    let mut graph = BinnedGraph::empty(share);
+    graph.fill(|at, block| {
+        for i in (at * ROWS..((at + 1) * ROWS).min(rows)).map(|a| first + a) {
+            let mut linked = [(i, 1.0), ((i + 1) % n, 0.4), ((i + n - 1) % n, 0.4)];
+            linked.sort_by_key(|(j, _)| *j);
+            linked.iter().for_each(|(j, value)| block.push(*j as u32, *value));
+            block.end_row();
+        }
+    });
+    graph
+}
+
+#[test]
+fn a_sweep_has_the_same_bits_however_rows_are_split() {
+    let (n, r) = (2000, 4);
+    let independent = random_factor(n, r);
+    // With twins the steps take the other way, by a basis of the columns.
+    let mut twins = independent.values()[..2 * n].to_vec();
+    twins.extend_from_slice(&independent.values()[..2 * n]);
+    for start in [independent, Factor::new(twins, n, r)] {
+        let swept = |share: Share| {
+            let (graph, mut factor) = (ring(share), start.clone());
+            let params = SweepParams { alpha: 0.3, guard: 0.0, reseed: Reseed::WorstFitted };
+            let (tv, inner) = (graph.times_own(&factor), gram(&graph, &factor));
+            let swept = sweep(&graph, &mut factor, &tv, inner, &params, &Silent).unwrap();
+            (factor, swept.change, swept.orthogonality)
+        };
+        let alone = swept(Share::alone(n));
+        // What the sweep says of its way is what the factors say.
+        let change = alone.0.relative_change(&start);
+        assert!(change > 1e-3 && (alone.1 - change).abs() < 1e-12, "{} and {change}", alone.1);
+        for size in [2, 3] {
+            for split in as_team(size, |team| swept(Share::new(team.clone(), n))) {
+                assert_eq!(split, alone, "{size} processes");
+            }
+        }
     }
 }
