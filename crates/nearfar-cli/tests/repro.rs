@@ -97,6 +97,8 @@ fn a_study_killed_at_random_moments_ends_like_an_unbroken_one() {
         assert!(folder.join("whole").join(format!("mine.{ending}")).exists());
     }
     let page = std::fs::read_to_string(folder.join("whole/mine.html")).unwrap();
+    let markdown = std::fs::read_to_string(folder.join("whole/mine.md")).unwrap();
+    assert!(markdown.contains("`nearfar repro mine.toml --data DIR`"), "{markdown}");
     assert!(page.contains("Two moons") && page.contains("chosen WITH labels") && !page.contains("http://"));
     let side = succeed(&folder, &["compare", "whole", "broken"]);
     assert!(side.contains("LSDG [labels]") && side.contains("+0.000"), "{side}");

@@ -236,8 +236,11 @@ fn draw(manifest: &Manifest, store: &Store, threads: usize, args: &ReproArgs) ->
     })
 }
 
-fn provenance(study: &str, args: &ReproArgs, found: &[Found]) -> Provenance {
-    let mut command = format!("nearfar repro {study} --data DIR");
+fn provenance(name: &str, args: &ReproArgs, found: &[Found]) -> Provenance {
+    let built_in = study::BUILT_IN.iter().any(|(known, _)| *known == name);
+    let file = Path::new(&args.study).file_name().map_or(name.into(), |file| file.to_string_lossy());
+    let what = if built_in { name.into() } else { file };
+    let mut command = format!("nearfar repro {what} --data DIR");
     let mut add = |flag: &str, value: Option<String>| {
         if let Some(value) = value {
             command += &format!(" --{flag} {value}");
