@@ -6,9 +6,11 @@ place="$2/run"
 rm -rf "$place"
 mkdir -p "$place"
 cd "$place"
-# More ranks than processors, as root or not: correctness is looked at, never speed.
+# More ranks than processors, as root or not: correctness is looked at, never speed. So all ranks work, also those that would stand by.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_hwloc_base_binding_policy=none
+
+cluster="cluster --all-ranks"
 
 fail() { echo "tests/mpi/check.sh: $*" >&2; exit 1; }
 say() { echo "  $*"; }
@@ -19,10 +21,10 @@ results="labels.csv factor.npy membership.npy embedding.npy weights.csv trace.cs
 # same_bits WHAT RANKS ARGUMENTS...
 same_bits() {
   local what="$1" all="$2"; shift 2
-  "$program" cluster "$@" --out-dir alone --quiet
+  "$program" $cluster "$@" --out-dir alone --quiet
   for ranks in $all; do
     local threads=$((ranks % 2 + 1))
-    mpirun -n "$ranks" "$program" cluster "$@" --out-dir "ranks-$ranks" --threads "$threads" --quiet
+    mpirun -n "$ranks" "$program" $cluster "$@" --out-dir "ranks-$ranks" --threads "$threads" --quiet
     for file in $results; do
       if [ -e "alone/$file" ]; then
         cmp "alone/$file" "ranks-$ranks/$file" || fail "$what: $file differs at $ranks ranks"
@@ -53,26 +55,43 @@ same_bits "an NPY file by the cosine" "2 4" data.npy -k 4 --starts 1 --max-iter 
 same_bits "phals" "3 8" data.csv -k 5 --method phals --max-iter 10 --truth truth
 
 # The first rank alone speaks, and says what working together cost.
-mpirun -n 3 "$program" cluster data.csv -k 5 --starts 1 --max-iter 5 --truth truth -o labels.csv 2>err.txt >out.txt
+mpirun -n 3 "$program" $cluster data.csv -k 5 --starts 1 --max-iter 5 --truth truth -o labels.csv 2>err.txt >out.txt
 [ ! -s out.txt ] || fail "something was printed beside the labels"
 [ "$(grep -c '^clusters' err.txt)" = 1 ] || fail "not one summary"
 grep -q '^ranks *3, imbalance' err.txt || fail "no word of the ranks in the summary"
 [ "$(wc -l <labels.csv)" = 2301 ] || fail "not all labels are there"
 say "one summary, all labels"
 
-refused 2 "no such file" -n 3 "$program" cluster missing.csv -k 3
-refused 2 "must be 1 or more" -n 2 "$program" cluster data.csv -k 0
-refused 2 "all points in one process" -n 2 "$program" cluster data.csv -k 3 --report page.html
-refused 2 "binned or auto" -n 2 "$program" cluster data.csv -k 3 --mode exact
-refused 3 "rank . on " -n 2 "$program" cluster data.csv -k 3 --memory 1M
+# Ranks that have no processor stand by: the others have the work, and the same bits.
+processors=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr , '\n' | while IFS=- read -r a b; do seq "$a" "${b:-$a}"; done | head -2)
+work=$(echo "$processors" | wc -l)
+run="data.csv -k 5 --starts 1 --max-iter 15 --mode binned --truth truth"
+"$program" cluster $run --out-dir alone --quiet
+taskset -c "$(echo $processors | tr ' ' ,)" mpirun -n 4 "$program" cluster $run --threads 1 --out-dir some 2>err.txt
+for file in $results; do
+  cmp "alone/$file" "some/$file" || fail "$file differs where ranks stand by"
+done
+grep -q "^ranks *$work ($((4 - work)) more stand by" err.txt || { cat err.txt >&2; fail "nobody says which ranks stand by"; }
+grep -q '"standing_by": '"$((4 - work))" some/summary.json || fail "the summary does not tell of ranks that stand by"
+found=0
+timeout 60 taskset -c "$(echo $processors | tr ' ' ,)" mpirun -n 4 "$program" cluster missing.csv -k 3 >out.txt 2>err.txt || found=$?
+[ "$found" = 2 ] && [ "$(grep -c '^error:' err.txt)" = 1 ] || { cat err.txt >&2; fail "a failure beside ranks that stand by ends with $found"; }
+rm -rf alone some
+say "of 4 ranks $work work, $((4 - work)) stand by: the same bits"
+
+refused 2 "no such file" -n 3 "$program" $cluster missing.csv -k 3
+refused 2 "must be 1 or more" -n 2 "$program" $cluster data.csv -k 0
+refused 2 "all points in one process" -n 2 "$program" $cluster data.csv -k 3 --report page.html
+refused 2 "binned or auto" -n 2 "$program" $cluster data.csv -k 3 --mode exact
+refused 3 "rank . on " -n 2 "$program" $cluster data.csv -k 3 --memory 1M
 { cat data.csv; head -1 data.csv | sed 's/[^,]*/oops/'; } >oops.csv
-refused 2 "oops" -n 3 "$program" cluster oops.csv -k 3
+refused 2 "oops" -n 3 "$program" $cluster oops.csv -k 3
 # One rank looks elsewhere.
-refused 2 "rank 1 on .*no such file" -n 1 "$program" cluster data.csv -k 3 : -n 1 "$program" cluster missing.csv -k 3
+refused 2 "rank 1 on .*no such file" -n 1 "$program" $cluster data.csv -k 3 : -n 1 "$program" $cluster missing.csv -k 3
 say "failures end with one message and the codes of the plain program"
 
 # Without mpirun the same program is one process.
-"$program" cluster data.csv -k 5 --starts 1 --max-iter 5 --truth truth --json >alone.json
+"$program" $cluster data.csv -k 5 --starts 1 --max-iter 5 --truth truth --json >alone.json
 grep -q '"mode": "exact"' alone.json || fail "a plain start is not in exact mode"
 if grep -q '"imbalance"' alone.json; then fail "a plain start tells of ranks"; fi
 say "without mpirun one process"
@@ -80,7 +99,7 @@ say "without mpirun one process"
 # Killed ranks, at random moments.
 for attempt in 1 2 3 4; do
   ranks=$((RANDOM % 3 + 2)) victim=$((RANDOM % ranks))
-  mpirun -n "$ranks" bash -c 'echo $$ >"pid-$OMPI_COMM_WORLD_RANK"; exec "$0" "$@"' "$program" cluster data.csv -k 5 --starts 1000 --truth truth --threads 1 -o killed.csv >out.txt 2>err.txt &
+  mpirun -n "$ranks" bash -c 'echo $$ >"pid-$OMPI_COMM_WORLD_RANK"; exec "$0" "$@"' "$program" $cluster data.csv -k 5 --starts 1000 --truth truth --threads 1 -o killed.csv >out.txt 2>err.txt &
   job=$!
   sleep "$((RANDOM % 3 + 1)).$((RANDOM % 10))"
   kill -KILL "$(cat "pid-$victim")"
@@ -94,7 +113,7 @@ done
 say "a killed rank ends the others within 10 seconds, and is named"
 
 # Runs that save themselves: ranks are killed at random moments (every iteration is saved, so many kills come inside a save), and other numbers of ranks go on.
-plain="cluster data.csv -k 5 --max-iter 12 --mode binned --near 16 --far 16 --truth truth --quiet"
+plain="$cluster data.csv -k 5 --max-iter 12 --mode binned --near 16 --far 16 --truth truth --quiet"
 saved="$plain --checkpoint saved --checkpoint-every 0 --resume"
 # So many starts that a dozen kills come long before the end, however quick the machine.
 starts=24
@@ -132,7 +151,7 @@ kill -KILL "$job"
 wait "$job" || true
 cp -r saved kept
 refused 2 "seed is 8 here and 0 in the checkpoint" -n 2 "$program" $saved --starts 4 --out-dir killed --seed 8
-refused 2 "holds the checkpoint of a run" -n 2 "$program" cluster data.csv -k 5 --truth truth --checkpoint saved -o labels.csv
+refused 2 "holds the checkpoint of a run" -n 2 "$program" $cluster data.csv -k 5 --truth truth --checkpoint saved -o labels.csv
 refused 2 "rank 1 has other data or settings than rank 0: seed is 8 here and 0 in rank 0" -n 1 "$program" $saved --starts 4 --out-dir killed : -n 1 "$program" $saved --starts 4 --out-dir killed --seed 8
 mkdir elsewhere
 refused 2 "choose a folder that all machines share" -n 1 "$program" $saved --starts 4 --out-dir killed : -n 1 --wdir "$place/elsewhere" "$program" ${saved/data.csv/$place/data.csv} --starts 4 --out-dir killed

@@ -20,7 +20,9 @@ pub(crate) struct Sizes {
 
 /// One run, as its summary tells.
 struct Measured {
+    /// Ranks that work.
     ranks: usize,
+    standing_by: usize,
     total: f64,
     stages: Vec<(String, f64)>,
     /// Peak memory of the largest rank.
@@ -45,8 +47,15 @@ pub(crate) fn bench(program: &Path, sizes: &Sizes, ranks: &[usize], network: (f6
     let mut out = std::io::BufWriter::new(std::fs::File::create(&file)?);
     write_npy(&mut out, &[points, features], &singles)?;
     drop(out);
-    let runs: Vec<Measured> =
-        ranks.iter().map(|ranks| measure(program, &file, clusters, *ranks)).collect::<Result<_>>()?;
+    let cores = std::thread::available_parallelism()?.get();
+    let mut runs = Vec::new();
+    for ranks in ranks {
+        runs.push(measure(program, &file, clusters, *ranks, false)?);
+        // Those that no processor is left for stand by, unless they are told to work.
+        if *ranks > cores {
+            runs.push(measure(program, &file, clusters, *ranks, true)?);
+        }
+    }
     let one = &runs[0];
     println!("{points} x {features}, r = {clusters}, one start, one thread a rank; wall seconds");
     println!("| ranks | total | efficiency | peak of a rank | V aside, of one rank's | imbalance | stages |");
@@ -58,7 +67,7 @@ pub(crate) fn bench(program: &Path, sizes: &Sizes, ranks: &[usize], network: (f6
             run.stages.iter().map(|(stage, seconds)| format!("{stage} {seconds:.1}")).collect();
         println!(
             "| {} | {:.1} | {:.2} | {} | {:.2} | {:.2} | {} |",
-            run.ranks,
+            run.name(),
             run.total,
             one.total / run.total / run.ranks as f64,
             human_bytes(run.peak as u64),
@@ -67,9 +76,8 @@ pub(crate) fn bench(program: &Path, sizes: &Sizes, ranks: &[usize], network: (f6
             stages.join(", ")
         );
     }
-    let two = runs.iter().find(|run| run.ranks == 2);
+    let two = runs.iter().find(|run| run.ranks == 2 && run.standing_by == 0);
     let speeds = calibrated(sizes, one, two, network);
-    let cores = std::thread::available_parallelism()?.get() as f64;
     println!(
         "\nThe cost model, latency {:e} s, {:e} bytes/s, {cores} processors; kernel speeds of the run on one rank{}:",
         network.0,
@@ -81,13 +89,13 @@ pub(crate) fn bench(program: &Path, sizes: &Sizes, ranks: &[usize], network: (f6
     println!("|---|---|---|---|");
     for run in &runs {
         // Ranks that share a processor wait for each other.
-        let crowd = (run.ranks as f64 / cores).max(1.0);
+        let crowd = (run.ranks as f64 / cores as f64).max(1.0);
         let stages = costs(sizes, one, run.ranks, &speeds).stages;
         let predicted: f64 = stages.iter().map(|stage| stage.compute * crowd + stage.network).sum();
         let measured: f64 = stages_of_model().iter().map(|stage| run.seconds(stage)).sum();
         println!(
             "| {} | {measured:.1} | {predicted:.1} | {:+.0} % |",
-            run.ranks,
+            run.name(),
             100.0 * (predicted / measured - 1.0)
         );
     }
@@ -99,18 +107,26 @@ fn stages_of_model() -> [&'static str; 5] {
 }
 
 impl Measured {
+    fn name(&self) -> String {
+        match self.standing_by {
+            0 => self.ranks.to_string(),
+            idle => format!("{} ({idle} stand by)", self.ranks + idle),
+        }
+    }
+
     fn seconds(&self, stage: &str) -> f64 {
         self.stages.iter().filter(|(name, _)| name == stage).map(|(_, seconds)| seconds).sum()
     }
 }
 
-fn measure(program: &Path, file: &Path, clusters: usize, ranks: usize) -> Result<Measured> {
+fn measure(program: &Path, file: &Path, clusters: usize, ranks: usize, all: bool) -> Result<Measured> {
     let output = Command::new("mpirun")
         .args(["-n", &ranks.to_string()])
         .arg(program)
         .arg("cluster")
         .arg(file)
         .args(["-k", &clusters.to_string(), "--starts", "1", "--sketch", "0", "--threads", "1", "--json"])
+        .args(all.then_some("--all-ranks"))
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
         .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
@@ -125,8 +141,10 @@ fn measure(program: &Path, file: &Path, clusters: usize, ranks: usize) -> Result
     let stages = summary["seconds"].as_array().context("a summary has seconds")?;
     let peaks = summary["ranks"]["peak"].as_array().context("a summary has the ranks' peaks")?;
     let shape = &summary["binned"]["shape"];
+    let standing_by = whole(&summary["standing_by"]);
     Ok(Measured {
-        ranks,
+        ranks: ranks - standing_by,
+        standing_by,
         total: number(&summary["seconds_total"]),
         stages: stages
             .iter()

@@ -39,7 +39,8 @@ fn main() -> ExitCode {
     let no_color = arguments.iter().any(|argument| argument == "--no-color");
     let paint = Paint::for_stderr(no_color);
     let complain = |message: String| say_aloud(format_args!("{} {message}", paint.bad("error:")));
-    let ranks = match ranks::join() {
+    let all_ranks = arguments.iter().any(|argument| argument == "--all-ranks");
+    let ranks = match ranks::join(all_ranks) {
         Ok(ranks) => ranks,
         Err(failure) => {
             if !failure.message.is_empty() {
@@ -87,8 +88,8 @@ fn start(arguments: Vec<std::ffi::OsString>, no_color: bool) -> Outcome {
             return Err(Failure::silent(exit));
         }
     };
-    // Of several processes all cluster together; whatever else is asked for, one does.
-    if ranks::silent() && !matches!(cli.command, Command::Cluster(_)) {
+    // Of several processes all cluster together, but those that stand by; whatever else is asked for, one does. The others wait for MPI's end, asleep.
+    if ranks::stands_by() || ranks::silent() && !matches!(cli.command, Command::Cluster(_)) {
         return Ok(());
     }
     match cli.command {

@@ -1,6 +1,6 @@
 //! Several processes, started by `mpirun`: the first prints and writes, a failure of any ends them all.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use nearfar::{Params, Team};
@@ -8,7 +8,10 @@ use nearfar_dist::Launch;
 
 use crate::exit::{Failure, Outcome};
 
-static TEAM: OnceLock<Arc<Team>> = OnceLock::new();
+/// The processes that work together, and how many of them are on this machine.
+static TEAM: OnceLock<(Arc<Team>, usize)> = OnceLock::new();
+/// Processes that stand by, as this machine or another has no processor for them.
+static STANDING_BY: AtomicUsize = AtomicUsize::new(0);
 /// Whether another process speaks for this one.
 static SILENT: AtomicBool = AtomicBool::new(false);
 
@@ -18,11 +21,11 @@ pub(crate) struct Ranks {
     world: Option<nearfar_dist::World>,
 }
 
-/// Find out how the program was started, and join the others where there are any.
-pub(crate) fn join() -> Outcome<Ranks> {
+/// Find out how the program was started, and join the others where there are any; `all`: also those beyond the processors of a machine work.
+pub(crate) fn join(all: bool) -> Outcome<Ranks> {
     let Some(launch) = nearfar_dist::launched() else { return Ok(Ranks::none()) };
     SILENT.store(!launch.first, Ordering::Relaxed);
-    Ranks::of(launch)
+    Ranks::of(launch, all)
 }
 
 impl Ranks {
@@ -34,16 +37,19 @@ impl Ranks {
     }
 
     #[cfg(feature = "mpi")]
-    fn of(_launch: Launch) -> Outcome<Self> {
-        let world = nearfar_dist::World::start().map_err(Failure::wrong)?;
-        let team = Arc::new(world.team());
-        SILENT.store(team.rank() > 0, Ordering::Relaxed);
-        let _ = TEAM.set(team);
+    fn of(_launch: Launch, all: bool) -> Outcome<Self> {
+        let world = nearfar_dist::World::start(all).map_err(Failure::wrong)?;
+        let team = world.team();
+        SILENT.store(team.as_ref().is_none_or(|team| team.rank() > 0), Ordering::Relaxed);
+        STANDING_BY.store(world.standing_by(), Ordering::Relaxed);
+        if let Some(team) = team {
+            let _ = TEAM.set((Arc::new(team), world.local()));
+        }
         Ok(Self { world: Some(world) })
     }
 
     #[cfg(not(feature = "mpi"))]
-    fn of(launch: Launch) -> Outcome<Self> {
+    fn of(launch: Launch, _all: bool) -> Outcome<Self> {
         let message =
             "this nearfar was built without MPI; build it with --features mpi, or start it without mpirun";
         Err(if launch.first { Failure::wrong(message) } else { Failure::silent(crate::exit::Exit::Wrong) })
@@ -77,7 +83,17 @@ impl Ranks {
 
 /// The processes of this run, where `mpirun` started it.
 pub(crate) fn team() -> Option<&'static Arc<Team>> {
-    TEAM.get()
+    TEAM.get().map(|(team, _)| team)
+}
+
+/// How many processes stand by.
+pub(crate) fn standing_by() -> usize {
+    STANDING_BY.load(Ordering::Relaxed)
+}
+
+/// Whether this is one of them.
+pub(crate) fn stands_by() -> bool {
+    standing_by() > 0 && team().is_none()
 }
 
 /// Whether another process prints and writes.
@@ -87,9 +103,9 @@ pub(crate) fn silent() -> bool {
 
 /// Threads and memory of one rank, where nobody said: its part of the machine's.
 pub(crate) fn share_machine(params: &mut Params) {
-    if let (Some(_), Some(Launch { local_ranks, .. })) = (team(), nearfar_dist::launched()) {
+    if let Some((_, local)) = TEAM.get() {
         let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        params.threads.get_or_insert((available / local_ranks).max(1));
-        params.memory.get_or_insert(nearfar::plan::default_memory_limit() / local_ranks as u64);
+        params.threads.get_or_insert((available / local).max(1));
+        params.memory.get_or_insert(nearfar::plan::default_memory_limit() / *local as u64);
     }
 }

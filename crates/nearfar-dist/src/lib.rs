@@ -6,6 +6,8 @@
 //! Without the feature nothing here needs a system library.
 
 pub mod cost;
+#[cfg(any(feature = "mpi", test))]
+mod surplus;
 #[cfg(feature = "mpi")]
 mod world;
 
@@ -15,8 +17,6 @@ pub use world::{World, abort};
 /// What the launcher of this process says about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// Processes on this machine, this one included; 1 where nobody says.
-    pub local_ranks: usize,
     /// Whether this is the process that speaks for all.
     pub first: bool,
 }
@@ -32,13 +32,7 @@ fn launched_by(variable: &dyn Fn(&str) -> Option<String>) -> Option<Launch> {
     let number = |names: &[&str]| names.iter().find_map(|name| variable(name)?.parse::<usize>().ok());
     // Open MPI, MPICH and Intel MPI (also under Slurm's pmi2), PMIx (srun --mpi=pmix), MVAPICH.
     let rank = number(&["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK"])?;
-    let local = number(&[
-        "OMPI_COMM_WORLD_LOCAL_SIZE",
-        "MPI_LOCALNRANKS",
-        "MV2_COMM_WORLD_LOCAL_SIZE",
-        "SLURM_NTASKS_PER_NODE",
-    ]);
-    Some(Launch { local_ranks: local.unwrap_or(1).max(1), first: rank == 0 })
+    Some(Launch { first: rank == 0 })
 }
 
 #[cfg(test)]
@@ -48,13 +42,9 @@ mod tests {
     #[test]
     fn launchers_are_known_by_their_variables() {
         assert_eq!(launched_by(&|_| None), None);
-        let open_mpi = |name: &str| match name {
-            "OMPI_COMM_WORLD_RANK" => Some("3".to_owned()),
-            "OMPI_COMM_WORLD_LOCAL_SIZE" => Some("2".to_owned()),
-            _ => None,
-        };
-        assert_eq!(launched_by(&open_mpi), Some(Launch { local_ranks: 2, first: false }));
+        let open_mpi = |name: &str| (name == "OMPI_COMM_WORLD_RANK").then(|| "3".to_owned());
+        assert_eq!(launched_by(&open_mpi), Some(Launch { first: false }));
         let slurm = |name: &str| (name == "PMIX_RANK").then(|| "0".to_owned());
-        assert_eq!(launched_by(&slurm), Some(Launch { local_ranks: 1, first: true }));
+        assert_eq!(launched_by(&slurm), Some(Launch { first: true }));
     }
 }

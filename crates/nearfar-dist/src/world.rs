@@ -1,20 +1,34 @@
 //! The crew over MPI.
 //!
 //! Collectives are called by one thread at a time, whichever it is (`Serialized`): the main flow of a run moves between threads of its pool.
+//! A communicator other than MPI's world is bound to a thread in `mpi`; so where ranks stand by (`surplus`), the others gather by messages in the world.
+
+use std::ops::Range;
+use std::time::Duration;
 
 use mpi::Threading;
 use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
-use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
+use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
 use nearfar::{Crew, Team};
+
+use crate::surplus::{Place, RECORD, working};
 
 /// Bytes of one message; MPI counts in 31 bits.
 const MOST: usize = 1 << 30;
 
+/// How long ranks sleep that stand by.
+const ASLEEP: Duration = Duration::from_millis(50);
+/// The same of ranks that have done their work.
+const BRIEFLY: Duration = Duration::from_millis(1);
+
 /// MPI, from its start to its end; the end is when this is dropped, by all processes.
 pub struct World {
     _universe: Universe,
+    places: Vec<Place>,
+    /// Ranks that work, ascending.
+    working: Vec<usize>,
 }
 
 impl std::fmt::Debug for World {
@@ -24,11 +38,11 @@ impl std::fmt::Debug for World {
 }
 
 impl World {
-    /// Start MPI.
+    /// Start MPI. Of the ranks that share a machine as many work as it has processors for; all of them where `all` says so in one of them.
     ///
     /// # Errors
     /// When it was started before, or cannot be called by more than one thread.
-    pub fn start() -> Result<Self, String> {
+    pub fn start(all: bool) -> Result<Self, String> {
         let started = mpi::initialize_with_threading(Threading::Serialized);
         let (universe, threading) = started.ok_or("MPI was started before")?;
         if threading < Threading::Serialized {
@@ -36,18 +50,51 @@ impl World {
                 "this MPI library allows calls by its first thread only; use one with thread support".into(),
             );
         }
-        Ok(Self { _universe: universe })
+        let world = SimpleCommunicator::world();
+        let mut machine = world.rank() as u32;
+        world.split_shared(world.rank()).process_at_rank(0).broadcast_into(&mut machine);
+        let mut bytes = vec![0_u8; RECORD * world.size() as usize];
+        world.all_gather_into(&Place::here(machine, all).to_bytes()[..], &mut bytes[..]);
+        let places: Vec<Place> = bytes.as_chunks().0.iter().map(Place::from_bytes).collect();
+        Ok(Self { _universe: universe, working: working(&places), places })
     }
 
-    /// All processes.
-    pub fn team(&self) -> Team {
-        let world = SimpleCommunicator::world();
-        Team::new(Box::new(MpiCrew { size: world.size() as usize, rank: world.rank() as usize }))
+    /// The processes that work; `None` where this one stands by.
+    pub fn team(&self) -> Option<Team> {
+        let rank = SimpleCommunicator::world().rank() as usize;
+        let rank = self.working.binary_search(&rank).ok()?;
+        let some = (self.standing_by() > 0).then(|| self.working.clone());
+        Some(Team::new(Box::new(MpiCrew { size: self.working.len(), rank, some })))
+    }
+
+    /// Number of processes that stand by.
+    pub fn standing_by(&self) -> usize {
+        self.places.len() - self.working.len()
+    }
+
+    /// Number of processes that work on the machine of this one.
+    pub fn local(&self) -> usize {
+        let own = self.places[SimpleCommunicator::world().rank() as usize].machine;
+        self.working.iter().filter(|rank| self.places[**rank].machine == own).count()
     }
 
     /// The machine this process runs on.
     pub fn host(&self) -> String {
         mpi::environment::processor_name().unwrap_or_else(|_| "an unknown host".to_owned())
+    }
+}
+
+impl Drop for World {
+    /// Whoever stands by sleeps until the others are done; MPI itself would have it look for them all the time.
+    fn drop(&mut self) {
+        if self.standing_by() == 0 {
+            return;
+        }
+        let mut end = SimpleCommunicator::world().immediate_barrier();
+        while let Err(waiting) = end.test() {
+            std::thread::sleep(if self.team().is_some() { BRIEFLY } else { ASLEEP });
+            end = waiting;
+        }
     }
 }
 
@@ -67,18 +114,27 @@ fn placed(bytes: &[u8]) -> &[u8] {
     if bytes.is_empty() { &NOTHING[..0] } else { bytes }
 }
 
-/// One process of MPI's world.
+/// Where the part of process p stands among parts of these lengths.
+fn place(lengths: &[usize], p: usize) -> Range<usize> {
+    let start: usize = lengths[..p].iter().sum();
+    start..start + lengths[p]
+}
+
+/// One of the processes that work.
 #[derive(Debug)]
 struct MpiCrew {
     size: usize,
     rank: usize,
+    /// Their ranks in MPI's world, where not all of it works.
+    some: Option<Vec<usize>>,
 }
 
 impl MpiCrew {
     /// Send to one process and receive from another, in messages that MPI can count.
-    fn swap(to: usize, mine: &[u8], from: usize, theirs: &mut [u8]) {
+    fn swap(&self, to: usize, mine: &[u8], from: usize, theirs: &mut [u8]) {
         let world = SimpleCommunicator::world();
-        let (to, from) = (world.process_at_rank(small(to)), world.process_at_rank(small(from)));
+        let process = |p: usize| world.process_at_rank(small(self.some.as_ref().map_or(p, |some| some[p])));
+        let (to, from) = (process(to), process(from));
         mpi::request::scope(|scope| {
             let sent: Vec<_> = mine.chunks(MOST).map(|part| to.immediate_send(scope, part)).collect();
             theirs.chunks_mut(MOST).for_each(|part| {
@@ -88,6 +144,15 @@ impl MpiCrew {
                 request.wait();
             });
         });
+    }
+
+    /// What is meant for each process goes to it, one after the other; `theirs[p]` bytes come from process p.
+    fn swap_with_all<'a>(&self, mine: impl Fn(usize) -> &'a [u8], theirs: &[usize], all: &mut [u8]) {
+        all[place(theirs, self.rank)].copy_from_slice(mine(self.rank));
+        for step in 1..self.size {
+            let (to, from) = ((self.rank + step) % self.size, (self.rank + self.size - step) % self.size);
+            self.swap(to, mine(to), from, &mut all[place(theirs, from)]);
+        }
     }
 
     /// Gather what fits into one collective.
@@ -119,6 +184,9 @@ impl Crew for MpiCrew {
         if all.is_empty() {
             return; // nobody has anything, as all know
         }
+        if self.some.is_some() {
+            return self.swap_with_all(|_| mine, lengths, all);
+        }
         if all.len() <= MOST {
             return Self::gather_small(mine, lengths, all);
         }
@@ -146,19 +214,11 @@ impl Crew for MpiCrew {
     }
 
     fn exchange(&self, mine: &[u8], lengths: &[usize], theirs: &[usize], all: &mut [u8]) {
-        let place = |lengths: &[usize], p: usize| {
-            let start: usize = lengths[..p].iter().sum();
-            start..start + lengths[p]
-        };
-        all[place(theirs, self.rank)].copy_from_slice(&mine[place(lengths, self.rank)]);
-        for step in 1..self.size {
-            let (to, from) = ((self.rank + step) % self.size, (self.rank + self.size - step) % self.size);
-            Self::swap(to, &mine[place(lengths, to)], from, &mut all[place(theirs, from)]);
-        }
+        self.swap_with_all(|p| &mine[place(lengths, p)], theirs, all);
     }
 
     fn pass(&self, mine: &[u8], theirs: &mut [u8]) {
         let (to, from) = ((self.rank + 1) % self.size, (self.rank + self.size - 1) % self.size);
-        Self::swap(to, mine, from, theirs);
+        self.swap(to, mine, from, theirs);
     }
 }

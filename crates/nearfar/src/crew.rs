@@ -194,6 +194,43 @@ impl Team {
         (self.gather_known(what, mine, &lengths), ends(&lengths))
     }
 
+    /// As [`gather`](Self::gather), in one go where nobody has more than `room`, which all name alike; answers also how many the one with the most has.
+    pub(crate) fn gather_within<T: Pod>(
+        &self,
+        what: &'static str,
+        mine: &[T],
+        room: usize,
+    ) -> (Vec<T>, usize) {
+        const HEAD: usize = size_of::<u64>();
+        if self.size() == 1 {
+            return (mine.to_vec(), mine.len());
+        }
+        let (wide, kept) = (size_of::<T>(), mine.len().min(room));
+        let mut sent = vec![0_u8; HEAD + room * wide];
+        sent[..HEAD].copy_from_slice(&(mine.len() as u64).to_le_bytes());
+        sent[HEAD..HEAD + kept * wide].copy_from_slice(bytemuck::cast_slice(&mine[..kept]));
+        let came = self.gather_even(what, &sent);
+        let parts = || came.chunks_exact(sent.len()).map(|part| part.split_at(HEAD));
+        let length = |head: &[u8]| head.try_into().map_or(0, u64::from_le_bytes) as usize;
+        let lengths: Vec<usize> = parts().map(|(head, _)| length(head)).collect();
+        let left: Vec<usize> = lengths.iter().map(|length| length.saturating_sub(room)).collect();
+        let rest = if left.iter().any(|left| *left > 0) {
+            self.gather_known(what, &mine[kept..], &left)
+        } else {
+            Vec::new()
+        };
+        let mut all = vec![T::zeroed(); lengths.iter().sum()];
+        let (mut free, mut rest) = (all.as_mut_slice(), rest.as_slice());
+        for ((_, part), (length, left)) in parts().zip(lengths.iter().zip(left)) {
+            let (own, others) = free.split_at_mut(*length);
+            let (first, second) = own.split_at_mut(length - left);
+            bytemuck::cast_slice_mut(first).copy_from_slice(&part[..(length - left) * wide]);
+            second.copy_from_slice(&rest[..left]);
+            (free, rest) = (others, &rest[left..]);
+        }
+        (all, lengths.into_iter().max().unwrap_or(0))
+    }
+
     /// What process `from` has, for everybody; the others make nothing.
     pub(crate) fn hand_round(
         &self,
@@ -418,6 +455,22 @@ pub(crate) mod threads;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_gathered_within_some_room_is_what_is_gathered() {
+        for size in [1, 2, 3, 5] {
+            let counts = |rank: usize| [7, 0, 30, 1, 12][rank];
+            threads::as_team(size, |team| {
+                let mine: Vec<[u32; 3]> =
+                    (0..counts(team.rank()) as u32).map(|i| [i, team.rank() as u32, 9]).collect();
+                let (all, _) = team.gather("all", &mine);
+                for room in [0, 1, 7, 12, 29, 30, 100] {
+                    let longest = (0..size).map(counts).max().unwrap();
+                    assert_eq!(team.gather_within("within", &mine, room), (all.clone(), longest), "{room}");
+                }
+            });
+        }
+    }
 
     #[test]
     fn every_row_has_one_owner_and_blocks_stay_whole() {

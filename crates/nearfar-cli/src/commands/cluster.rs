@@ -85,6 +85,7 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
         summary.note_checkpoint(checkpoint);
     }
     summary.ranks = ranks::team().map(|team| team.report());
+    summary.standing_by = Some(ranks::standing_by()).filter(|count| *count > 0);
     let drawn = alone && (output.report.is_some() || output.out_dir.is_some());
     let record =
         drawn.then(|| report::record(&data, &model, &summary, &settings, &plan, picture)).transpose()?;

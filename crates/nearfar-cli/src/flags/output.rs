@@ -65,6 +65,10 @@ pub(crate) struct OutputArgs {
     /// Progress on stderr: bars on a terminal (auto), a JSON line per event, or none [default: auto]
     #[arg(long, value_enum, value_name = "HOW")]
     pub(crate) progress: Option<ProgressKind>,
+    /// Under mpirun let every rank work, also those that their machine has no processor for; these stand by otherwise
+    #[arg(long)]
+    #[serde(skip)]
+    pub(crate) all_ranks: bool,
     /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,

@@ -68,6 +68,9 @@ pub(crate) struct Summary {
     /// What working together cost, where several processes did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ranks: Option<TeamReport>,
+    /// Ranks beside them that stood by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) standing_by: Option<usize>,
     pub(crate) warnings: Vec<Note>,
     settings: Params,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,6 +136,7 @@ impl Summary {
             scores: truth.and_then(|truth| nearfar::labels::score::score(&model.labels, &truth.codes).ok()),
             classes: truth.map(|truth| truth.names.len()),
             ranks: None,
+            standing_by: None,
             warnings: data.notes(),
             settings: model.params.clone(),
             ids: None,
@@ -192,7 +196,7 @@ impl Summary {
         }
         line("stages", self.stages());
         if let Some(report) = &self.ranks {
-            line("ranks", describe_ranks(report, verbose));
+            line("ranks", describe_ranks(report, self.standing_by, verbose));
         }
         if let Some(binned) = &self.binned {
             line("mode", describe_binned(binned));
@@ -286,9 +290,12 @@ fn sizes(sizes: &[usize]) -> String {
 }
 
 /// Time and bytes of the collectives, the dearest ones unless all are asked for.
-fn describe_ranks(report: &TeamReport, all: bool) -> String {
+fn describe_ranks(report: &TeamReport, standing_by: Option<usize>, all: bool) -> String {
     const SHOWN: usize = 4;
-    let mut text = format!("{}, imbalance {:.2}", report.ranks, report.imbalance);
+    let beside = standing_by.map_or_else(String::new, |count| {
+        format!(" ({count} more stand by: no processor is left for them; --all-ranks lets them work)")
+    });
+    let mut text = format!("{}{beside}, imbalance {:.2}", report.ranks, report.imbalance);
     let shown = if all { report.collectives.len() } else { SHOWN };
     for Tally { what, calls, bytes, seconds } in report.collectives.iter().take(shown) {
         text += &format!("; {what}: {calls} times, {}, {}", human_bytes(*bytes), time(*seconds));

@@ -82,43 +82,45 @@ struct Parts<'a> {
     /// Rows of a part.
     part: usize,
     share: Option<&'a Share>,
+    /// All rows of the vector that was spread last.
+    all: Vec<f64>,
+    /// Nonzeros of each process that the next gather has room for.
+    room: usize,
 }
 
 impl<'a> Parts<'a> {
     fn of<G: Graph>(graph: &'a G, n: usize) -> Self {
-        match graph.split() {
-            Some(share) => Self { here: share.rows(), part: unit(n), share: Some(share) },
-            None => Self { here: 0..n, part: LONG, share: None },
-        }
+        let (here, part, share) = match graph.split() {
+            Some(share) => (share.rows(), unit(n), Some(share)),
+            None => (0..n, LONG, None),
+        };
+        Self { here, part, share, all: Vec::new(), room: 0 }
     }
 
-    /// The nonzeros of a vector of which everybody has its own rows, and all of it.
-    fn spread(&self, own: Vec<f64>) -> (Nonzeros, Vec<f64>) {
+    /// The nonzeros of a vector of which everybody has its own rows; all rows of it are in `all` then.
+    fn spread(&mut self, own: Vec<f64>) -> Nonzeros {
         let part = |(at, x): (usize, &[f64])| {
             let mut found = Nonzeros::default();
             found.append(self.here.start + at * self.part, x);
             found
         };
         let found: Vec<Nonzeros> = own.par_chunks(self.part).enumerate().map(part).collect();
-        let mut nonzeros = Nonzeros::default();
-        for part in &found {
-            nonzeros.rows.extend_from_slice(&part.rows);
-            nonzeros.values.extend_from_slice(&part.values);
-        }
-        let Some(share) = self.share.filter(|share| share.is_split()) else { return (nonzeros, own) };
-        let record = |(i, v): (&u32, &f64)| {
-            let bits = v.to_bits();
-            [*i, bits as u32, (bits >> 32) as u32]
+        let Some(share) = self.share.filter(|share| share.is_split()) else {
+            self.all = own;
+            return Nonzeros::joined(&found);
         };
-        let mine: Vec<[u32; 3]> = nonzeros.rows.iter().zip(&nonzeros.values).map(record).collect();
-        let all = share.team().gather("steps", &mine).0;
-        let mut dense = vec![0.0; share.n_rows()];
-        let (rows, values) = all
-            .iter()
-            .map(|[i, low, high]| (*i, f64::from_bits(u64::from(*high) << 32 | u64::from(*low))))
-            .inspect(|(i, v)| dense[*i as usize] = *v)
-            .unzip();
-        (Nonzeros { rows, values }, dense)
+        let mine: Vec<[u32; 3]> = found.iter().flat_map(Nonzeros::iter).map(record).collect();
+        let (came, longest) = share.team().gather_within("steps", &mine, self.room);
+        // The next column's are about as many.
+        self.room = longest + longest / 4;
+        self.all.clear();
+        self.all.resize(share.n_rows(), 0.0);
+        let mut nonzeros = Nonzeros::with_room(came.len());
+        for (i, v) in came.iter().map(entry) {
+            self.all[i as usize] = v;
+            nonzeros.push(i, v);
+        }
+        nonzeros
     }
 
     /// Vᵀx of a vector of all rows.
@@ -127,6 +129,16 @@ impl<'a> Parts<'a> {
         let parts: Vec<Vec<f64>> = x.par_chunks(self.part).enumerate().map(part).collect();
         added_up(&parts.concat(), factor.n_columns())
     }
+}
+
+/// A nonzero on its way.
+fn record((i, v): (u32, f64)) -> [u32; 3] {
+    let bits = v.to_bits();
+    [i, bits as u32, (bits >> 32) as u32]
+}
+
+fn entry([i, low, high]: &[u32; 3]) -> (u32, f64) {
+    (*i, f64::from_bits(u64::from(*high) << 32 | u64::from(*low)))
 }
 
 /// Products of all columns of V with `x`, of the rows from `first` on.
@@ -151,7 +163,7 @@ pub(crate) fn sweep<G: Graph>(
     observer: &dyn Observer,
 ) -> Option<Swept> {
     let r = factor.n_columns();
-    let parts = Parts::of(graph, factor.n_samples());
+    let mut parts = Parts::of(graph, factor.n_samples());
     let own = parts.here.len();
     let length2: f64 = (0..r).map(|j| gram[j * r + j]).sum();
     let mut complement = Complement::new(&gram, r);
@@ -171,8 +183,8 @@ pub(crate) fn sweep<G: Graph>(
         let tv = &tv[j * own..(j + 1) * own];
         let inverse = if params.alpha == 0.0 { Some(Vec::new()) } else { complement.without(j) };
         let step = match &inverse {
-            Some(c) => gram_step(graph, factor, j, tv, &gram, c, params, &parts),
-            None => basis_step(graph, factor, j, tv, &gram, params, &parts),
+            Some(c) => gram_step(graph, factor, j, tv, &gram, c, params, &mut parts),
+            None => basis_step(graph, factor, j, tv, &gram, params, &mut parts),
         };
         orthogonality += step.orthogonality;
         let moved = step.moved.map(|step| advance(factor, j, &step, &mut gram));
@@ -212,7 +224,7 @@ fn gram_step<G: Graph>(
     gram: &[f64],
     c: &[f64],
     params: &SweepParams,
-    parts: &Parts<'_>,
+    parts: &mut Parts<'_>,
 ) -> Step {
     let (r, alpha) = (factor.n_columns(), params.alpha);
     let v2 = gram[j * r + j];
@@ -232,12 +244,12 @@ fn gram_step<G: Graph>(
     let Some((d, sums)) = directions(factor, j, tv, &coefficients, v2 + params.guard, parts) else {
         return stay;
     };
-    let (d, all) = parts.spread(d);
+    let d = parts.spread(d);
     let d2 = norm2(&d.values);
     if !(d2 > SHORTEST_D2) {
         return stay;
     }
-    let (mut h, d_t_d) = step_sums(graph, &all, &sums, r + 1, parts);
+    let (mut h, d_t_d) = step_sums(graph, &sums, r + 1, parts);
     let d_e_v = h.pop().unwrap_or_default();
     let mut d_e_d = d_t_d - h.iter().map(|h| h * h).sum::<f64>() + h[j] * h[j];
     if alpha != 0.0 {
@@ -287,15 +299,9 @@ fn directions(
     Some((d, sums.concat()))
 }
 
-/// The sums of all parts of all processes, and dᵀT d.
-fn step_sums<G: Graph>(
-    graph: &G,
-    d: &[f64],
-    sums: &[f64],
-    width: usize,
-    parts: &Parts<'_>,
-) -> (Vec<f64>, f64) {
-    let products = graph.quadratic_sums(d);
+/// The sums of all parts of all processes, and dᵀT d of the direction that was spread.
+fn step_sums<G: Graph>(graph: &G, sums: &[f64], width: usize, parts: &Parts<'_>) -> (Vec<f64>, f64) {
+    let products = graph.quadratic_sums(&parts.all);
     let Some(share) = parts.share.filter(|share| share.is_split()) else {
         return (added_up(sums, width), added_up(&products, 1)[0]);
     };
@@ -318,7 +324,7 @@ fn basis_step<G: Graph>(
     tv: &[f64],
     gram: &[f64],
     params: &SweepParams,
-    parts: &Parts<'_>,
+    parts: &mut Parts<'_>,
 ) -> Step {
     let (r, alpha) = (factor.n_columns(), params.alpha);
     let v = factor.column(j);
@@ -327,7 +333,8 @@ fn basis_step<G: Graph>(
     let mut rest = v.to_vec(); // M_j v
     remove_span(&basis, &mut rest);
     let orthogonality = dot(v, &rest);
-    let mut ev = parts.spread(tv.to_vec()).1;
+    parts.spread(tv.to_vec());
+    let mut ev = std::mem::take(&mut parts.all);
     vectorized(
         #[inline(always)]
         || {

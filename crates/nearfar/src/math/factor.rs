@@ -12,6 +12,8 @@ use super::kernel;
 
 /// Rows of one part of a sum over rows; as many as exact mode has at most.
 pub(crate) const LONG: usize = 65_536;
+/// Rows of V that are laid out by rows together.
+const BLOCK: usize = 1024;
 /// A long column with fewer nonzeros than this share of its rows is multiplied by these alone.
 const SPARSE: usize = 3;
 
@@ -45,25 +47,43 @@ pub(crate) struct RowFactor {
 }
 
 impl RowFactor {
+    /// Block by block of rows, so that what is written stays in cache while one column after the other adds to it.
     fn new(factor: &Factor) -> Self {
         let (n, r) = (factor.n_samples(), factor.n_columns());
-        let mut starts = vec![0_usize; n + 1];
-        for c in 0..r {
-            factor.nonzeros(c).0.iter().for_each(|i| starts[*i as usize + 1] += 1);
+        let blocks: Vec<Range<usize>> = (0..n).step_by(BLOCK).map(|i| i..n.min(i + BLOCK)).collect();
+        let in_block = |rows: &Range<usize>| (0..r).map(|c| factor.nonzeros[c].within(rows).len()).sum();
+        let lengths: Vec<usize> = blocks.par_iter().map(in_block).collect();
+        let total = lengths.iter().sum();
+        let (mut starts, mut columns, mut values) = (vec![0; n + 1], vec![0; total], vec![0.0; total]);
+        let mut work = Vec::with_capacity(blocks.len());
+        let (mut free, mut first) = ((&mut starts[1..], &mut columns[..], &mut values[..]), 0);
+        for (rows, length) in blocks.into_iter().zip(lengths) {
+            let (ends, free_ends) = free.0.split_at_mut(rows.len());
+            let (columns, free_columns) = free.1.split_at_mut(length);
+            let (values, free_values) = free.2.split_at_mut(length);
+            free = (free_ends, free_columns, free_values);
+            work.push((rows, first, ends, columns, values));
+            first += length;
         }
-        for i in 0..n {
-            starts[i + 1] += starts[i];
-        }
-        let mut next = starts.clone();
-        let (mut columns, mut values) = (vec![0; starts[n]], vec![0.0; starts[n]]);
-        for c in 0..r {
-            let (rows, nonzeros) = factor.nonzeros(c);
-            for (i, v) in rows.iter().zip(nonzeros) {
-                let at = &mut next[*i as usize];
-                (columns[*at], values[*at]) = (c as u32, *v);
-                *at += 1;
+        work.into_par_iter().for_each(|(rows, first, ends, columns, values)| {
+            let nonzeros =
+                || (0..r).map(|c| (c as u32, &factor.nonzeros[c], factor.nonzeros[c].within(&rows)));
+            let mut next = [0_u32; BLOCK + 1]; // where row a begins, counted from the block
+            for (_, of, at) in nonzeros() {
+                of.rows[at].iter().for_each(|i| next[*i as usize - rows.start + 1] += 1);
             }
-        }
+            for a in 0..rows.len() {
+                next[a + 1] += next[a];
+                ends[a] = first + next[a + 1] as usize;
+            }
+            for (c, of, at) in nonzeros() {
+                for (i, v) in of.rows[at.clone()].iter().zip(&of.values[at]) {
+                    let at = &mut next[*i as usize - rows.start];
+                    (columns[*at as usize], values[*at as usize]) = (c, *v);
+                    *at += 1;
+                }
+            }
+        });
         Self { r, starts, columns, values }
     }
 
@@ -134,7 +154,32 @@ impl Nonzeros {
         }
     }
 
-    fn push(&mut self, row: u32, value: f64) {
+    /// Of parts one behind the other.
+    pub(crate) fn joined(parts: &[Self]) -> Self {
+        let mut all = Self::with_room(parts.iter().map(|part| part.rows.len()).sum());
+        for part in parts {
+            all.rows.extend_from_slice(&part.rows);
+            all.values.extend_from_slice(&part.values);
+        }
+        all
+    }
+
+    pub(crate) fn with_room(length: usize) -> Self {
+        Self { rows: Vec::with_capacity(length), values: Vec::with_capacity(length) }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.rows.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// Where those of these rows stand.
+    #[inline(always)]
+    fn within(&self, rows: &Range<usize>) -> Range<usize> {
+        let at = |row: usize| self.rows.partition_point(|i| (*i as usize) < row);
+        at(rows.start)..at(rows.end)
+    }
+
+    pub(crate) fn push(&mut self, row: u32, value: f64) {
         self.rows.push(row);
         self.values.push(value);
     }
@@ -266,12 +311,11 @@ impl Factor {
     /// These rows of column j.
     #[inline(always)]
     pub(crate) fn part(&self, j: usize, range: Range<usize>) -> ColumnPart<'_> {
-        let Some(Nonzeros { rows, values }) = self.sparse(j) else {
+        let Some(nonzeros) = self.sparse(j) else {
             return ColumnPart::All(&self.column(j)[range]);
         };
-        let at = |row: usize| rows.partition_point(|i| (*i as usize) < row);
-        let found = at(range.start)..at(range.end);
-        ColumnPart::Few(&rows[found.clone()], &values[found])
+        let found = nonzeros.within(&range);
+        ColumnPart::Few(&nonzeros.rows[found.clone()], &nonzeros.values[found])
     }
 
     /// Column j ← column j + scale · d where that is not below 0; entries below `dust` of the largest one become 0. Answers the squared length. Looks at
@@ -280,19 +324,20 @@ impl Factor {
         self.by_rows = Cached::default();
         let before = std::mem::take(&mut self.nonzeros[j]);
         let column = &mut self.values[j * self.n..(j + 1) * self.n];
-        let most = before.rows.len() + d.rows.len();
-        let mut after = Nonzeros { rows: Vec::with_capacity(most), values: Vec::with_capacity(most) };
+        let mut after = Nonzeros::with_room(before.rows.len() + d.rows.len());
         let mut kept = 0;
-        for (i, d) in d.rows.iter().zip(&d.values) {
-            while kept < before.rows.len() && before.rows[kept] < *i {
+        for (i, d) in d.iter() {
+            while kept < before.rows.len() && before.rows[kept] < i {
                 after.push(before.rows[kept], before.values[kept]);
                 kept += 1;
             }
-            kept += usize::from(before.rows.get(kept) == Some(i));
-            let v = &mut column[*i as usize];
-            *v = (*v + scale * d).max(0.0);
-            if *v > 0.0 {
-                after.push(*i, *v);
+            let known = before.rows.get(kept) == Some(&i);
+            let v = if known { before.values[kept] } else { 0.0 };
+            kept += usize::from(known);
+            let v = (v + scale * d).max(0.0);
+            column[i as usize] = v;
+            if v > 0.0 {
+                after.push(i, v);
             }
         }
         after.rows.extend_from_slice(&before.rows[kept..]);

@@ -37,6 +37,12 @@ pub trait Operator: Sync {
         self.apply(x, columns, y);
     }
 
+    /// Columns whose span may be near that of the leading eigenvectors, the rows that are here, and how many columns they are: the
+    /// solver starts from them.
+    fn guess(&self) -> (Vec<f64>, usize) {
+        (Vec::new(), 0)
+    }
+
     /// `a` ← A, n × n. By products with unit vectors, where an operator has no quicker way.
     fn matrix(&self, a: &mut [f64]) {
         const COLUMNS: usize = 64;
@@ -255,6 +261,7 @@ impl<'a> Solver<'a> {
         for j in 0..block {
             draw(&mut q[n * j..n * (j + 1)], op.size(), rows, 1.0, &mut random);
         }
+        lean((&mut q[..n * block], block), op.guess(), (op.size(), rows));
         orthonormalise((&[], 0), (&mut q[..n * block], block), (op.size(), rows), 0.0, &mut random);
         let h = Mat::zeros(width, width);
         Self { op, params, random, rows, k, block, width, q, h, done: 0, products: 0 }
@@ -351,6 +358,17 @@ fn draw(column: &mut [f64], n: usize, rows: Rows<'_>, size: f64, random: &mut St
         if here.contains(&i) {
             column[i - here.start] = x;
         }
+    }
+}
+
+/// Random columns become short and have guessed ones added, as far as these go: what the guess lacks stays within reach.
+fn lean((block, b): (&mut [f64], usize), (guess, columns): (Vec<f64>, usize), (n, rows): (usize, Rows<'_>)) {
+    const RANDOM: f64 = 0.01;
+    let lengths = residuals(&guess, &guess, &vec![0.0; columns], rows);
+    let random = RANDOM * (3.0 / n as f64).sqrt();
+    for (j, length) in lengths.iter().enumerate().take(b).filter(|(_, length)| **length > 0.0) {
+        let at = j * rows.n..(j + 1) * rows.n;
+        block[at.clone()].iter_mut().zip(&guess[at]).for_each(|(x, guess)| *x = random * *x + guess / length);
     }
 }
 

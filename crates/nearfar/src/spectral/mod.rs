@@ -75,6 +75,15 @@ impl<G: Graph> Operator for Normalized<'_, G> {
         self.rescaled(x, y, rows, |x, y| self.graph.apply_own(x, columns, y));
     }
 
+    fn guess(&self) -> (Vec<f64>, usize) {
+        let rows = self.graph.share().map_or(0..self.scale.len(), Share::rows);
+        let (mut guess, columns) = self.graph.guess();
+        for column in guess.chunks_exact_mut(rows.len().max(1)) {
+            column.iter_mut().zip(&self.scale[rows.clone()]).for_each(|(x, scale)| *x *= scale);
+        }
+        (guess, columns)
+    }
+
     fn matrix(&self, a: &mut [f64]) {
         self.graph.matrix(a);
         for (column, own) in a.chunks_exact_mut(self.scale.len()).zip(&self.scale) {

@@ -2,6 +2,7 @@
 //!
 //! Z = Σ scale · VVᵀ + a sparse correction where S or D is not 0. Neither part is ever made dense: products cost time in the entries and in the nonzeros of V.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -13,6 +14,9 @@ use crate::math::factor::{Factor, RowFactor};
 use crate::math::kernel::{Entry, add_scaled, vectorized};
 use crate::slices::Graph;
 use crate::spectral::eigen::Operator;
+
+/// Numbers in a line of cache.
+const LINE: usize = 8;
 
 /// A block of rows of a sparse matrix, columns ascending.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -157,9 +161,11 @@ impl<E: Entry> BinnedGraph<E> {
                 || {
                     for (a, y) in y.chunks_exact_mut(b).enumerate() {
                         let i = rows.start + block * ROWS + a;
-                        let (columns, values) = self.blocks[block].row_or_nothing(a);
-                        for (j, t) in columns.iter().zip(values) {
-                            add_scaled(y, t.wide(), &x[*j as usize * b..][..b]);
+                        let entries = self.blocks[block].row_or_nothing(a);
+                        match b {
+                            LINE => add_rows::<E, LINE>(entries, x, y),
+                            4 => add_rows::<E, 4>(entries, x, y),
+                            _ => add_any_rows(entries, x, y),
                         }
                         for ((scale, v), inner) in self.low.iter().zip(&inner) {
                             for (c, v) in v.row(i) {
@@ -194,16 +200,48 @@ impl<E: Entry> BinnedGraph<E> {
     }
 }
 
-/// Columns one after the other become rows one after the other.
+/// `y` ← `y` + Σ t · row j of `x`, for the columns j and values t of a row.
+#[inline(always)]
+fn add_any_rows<E: Entry>((columns, values): (&[u32], &[E]), x: &[f64], y: &mut [f64]) {
+    let b = y.len();
+    for (j, t) in columns.iter().zip(values) {
+        add_scaled(y, t.wide(), &x[*j as usize * b..][..b]);
+    }
+}
+
+/// The same with B columns, which stay in registers.
+#[inline(always)]
+fn add_rows<E: Entry, const B: usize>((columns, values): (&[u32], &[E]), x: &[f64], y: &mut [f64]) {
+    let x = x.as_chunks::<B>().0;
+    let mut sum = [0.0; B];
+    sum.copy_from_slice(y);
+    for (j, t) in columns.iter().zip(values) {
+        add_scaled(&mut sum, t.wide(), &x[*j as usize]);
+    }
+    y.copy_from_slice(&sum);
+}
+
+/// Columns one after the other become rows of b numbers one after the other; what the columns do not fill is 0.
 fn to_rows(x: &[f64], n: usize, b: usize) -> Vec<f64> {
-    let mut rows = vec![0.0; x.len()];
+    let mut rows = vec![0.0; n * b];
     rows.par_chunks_mut((ROWS * b).max(1)).enumerate().for_each(|(block, rows)| {
-        for c in 0..b {
-            let column = &x[c * n + block * ROWS..];
-            rows.chunks_exact_mut(b).zip(column).for_each(|(row, x)| row[c] = *x);
+        for (c, column) in x.chunks_exact(n).enumerate() {
+            rows.chunks_exact_mut(b).zip(&column[block * ROWS..]).for_each(|(row, x)| row[c] = *x);
         }
     });
     rows
+}
+
+/// The columns of a product that are made together, and the numbers in a row of them.
+///
+/// All of them where one process has the rows. Where several have, each needs a copy of the columns, and few of these copies stay in the cache that
+/// they share; then as many columns as a line of cache has are made at a time.
+fn strips(columns: usize, share: &Share) -> impl Iterator<Item = (Range<usize>, usize)> {
+    let most = if share.is_split() { LINE } else { columns.max(1) };
+    (0..columns).step_by(most).map(move |first| {
+        let strip = first..columns.min(first + most);
+        (strip.clone(), if strip.len() < most { strip.len().next_power_of_two() } else { most })
+    })
 }
 
 /// The other way.
@@ -219,8 +257,11 @@ impl<E: Entry> Operator for BinnedGraph<E> {
     }
 
     fn apply(&self, x: &[f64], columns: usize, y: &mut [f64]) {
-        let rows = self.times_rows(&to_rows(x, self.n, columns), columns);
-        to_columns(&rows, self.n, columns, y);
+        for (strip, b) in strips(columns, &self.share) {
+            let at = strip.start * self.n..strip.end * self.n;
+            let rows = self.times_rows(&to_rows(&x[at.clone()], self.n, b), b);
+            to_columns(&rows, self.n, b, &mut y[at]);
+        }
     }
 
     fn share(&self) -> Option<&Share> {
@@ -230,8 +271,22 @@ impl<E: Entry> Operator for BinnedGraph<E> {
     fn apply_own(&self, x: &[f64], columns: usize, y: &mut [f64]) {
         let n = self.share.rows().len();
         self.share.team().agree();
-        let all = self.all_rows("vectors", to_rows(x, n, columns), columns);
-        to_columns(&self.own_times(&all, columns), n, columns, y);
+        for (strip, b) in strips(columns, &self.share) {
+            let at = strip.start * n..strip.end * n;
+            let all = self.all_rows("vectors", to_rows(&x[at.clone()], n, b), b);
+            to_columns(&self.own_times(&all, b), n, b, &mut y[at]);
+        }
+    }
+
+    /// Where Z is VVᵀ for the most part, its eigenvectors are near the span of V.
+    fn guess(&self) -> (Vec<f64>, usize) {
+        let Some((_, v)) = self.low.first() else { return (Vec::new(), 0) };
+        let (here, r) = (self.share.rows(), v.n_columns());
+        let mut columns = vec![0.0; here.len() * r];
+        for (a, i) in here.clone().enumerate() {
+            v.row(i).for_each(|(c, v)| columns[c * here.len() + a] = v);
+        }
+        (columns, r)
     }
 }
 

@@ -253,6 +253,52 @@ impl Operator for Chain {
     }
 }
 
+/// A matrix with a guess of its leading eigenvectors.
+struct Guessed<'a> {
+    matrix: DenseOperator<'a>,
+    guess: Vec<f64>,
+}
+
+impl Operator for Guessed<'_> {
+    fn size(&self) -> usize {
+        self.matrix.size()
+    }
+    fn apply(&self, x: &[f64], columns: usize, y: &mut [f64]) {
+        self.matrix.apply(x, columns, y);
+    }
+    fn guess(&self) -> (Vec<f64>, usize) {
+        (self.guess.clone(), self.guess.len() / self.size())
+    }
+}
+
+#[test]
+fn a_good_guess_saves_products_and_a_bad_one_loses_no_eigenvector() {
+    const N: usize = 700;
+    let spectrum: Vec<f64> =
+        (0..N).map(|i| if i < 5 { 1.0 - 0.02 * i as f64 } else { 0.8 - 0.001 * i as f64 }).collect();
+    let a = with_spectrum(&spectrum, 11);
+    let (_, vectors) = small_eigen(products::tall(&a, N)).unwrap();
+    let column = |j: usize| (0..N).map(|i| vectors[(i, j)]).collect::<Vec<f64>>();
+    let columns = |chosen: &[usize]| chosen.iter().flat_map(|j| column(*j)).collect::<Vec<f64>>();
+    let solve = |guess: Vec<f64>| {
+        let op = Guessed { matrix: DenseOperator::new(&a, N).unwrap(), guess };
+        let params = EigenParams { tolerance: 1e-6, ..EigenParams::default() };
+        let eigen = largest(&op, 5, &params, &|| false).unwrap();
+        assert!(eigen.converged);
+        for (value, truth) in eigen.values.iter().zip(&spectrum) {
+            assert!((value - truth).abs() < 1e-6, "{value} instead of {truth}");
+        }
+        eigen.products
+    };
+    let plain = solve(Vec::new());
+    assert!(solve(columns(&[0, 1, 2, 3, 4])) < plain * 3 / 4);
+    // The second is missing; only the last ones are there; a column is 0; more columns than are wanted.
+    solve(columns(&[0, 2, 3, 4, 5]));
+    solve(columns(&[N - 5, N - 4, N - 3, N - 2, N - 1]));
+    solve([vec![0.0; N], columns(&[0, 1])].concat());
+    solve(columns(&[0, 1, 2, 3, 4, 5, 6, 7]));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
