@@ -9,6 +9,8 @@ use rayon::prelude::*;
 
 /// Rows of the answer that one task makes.
 pub(crate) const ROWS: usize = 64;
+/// The same where the other matrix is so wide that it is fetched anew for every task.
+const MORE_ROWS: usize = 256;
 /// Rows that one task sums over.
 const SUMMED: usize = 512;
 /// Largest answer of which every task may hold its own.
@@ -35,8 +37,9 @@ pub(crate) fn multiply_transposed(a: &[f64], b: &[f64], k: usize, m: usize, out:
 /// A B, n × m; A is n × k, B is k × m.
 pub(crate) fn times(a: &[f64], b: &[f64], k: usize, m: usize) -> Vec<f64> {
     let n = a.len() / k.max(1);
+    let rows = if m > MORE_ROWS { MORE_ROWS } else { ROWS };
     let mut out = vec![0.0; n * m];
-    out.par_chunks_mut((ROWS * m).max(1)).zip(a.par_chunks((ROWS * k).max(1))).for_each(|(out, a)| {
+    out.par_chunks_mut((rows * m).max(1)).zip(a.par_chunks((rows * k).max(1))).for_each(|(out, a)| {
         multiply(a, b, k, m, out);
     });
     out
