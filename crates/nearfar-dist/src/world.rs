@@ -26,9 +26,13 @@ const BRIEFLY: Duration = Duration::from_millis(1);
 /// MPI, from its start to its end; the end is when this is dropped, by all processes.
 pub struct World {
     _universe: Universe,
-    places: Vec<Place>,
+    /// This process among all, and how many there are.
+    rank: usize,
+    size: usize,
     /// Ranks that work, ascending.
     working: Vec<usize>,
+    /// How many of them are on this machine.
+    local: usize,
 }
 
 impl std::fmt::Debug for World {
@@ -51,31 +55,32 @@ impl World {
             );
         }
         let world = SimpleCommunicator::world();
-        let mut machine = world.rank() as u32;
+        let (rank, size) = (world.rank() as usize, world.size() as usize);
+        let mut machine = rank as u32;
         world.split_shared(world.rank()).process_at_rank(0).broadcast_into(&mut machine);
-        let mut bytes = vec![0_u8; RECORD * world.size() as usize];
+        let mut bytes = vec![0_u8; RECORD * size];
         world.all_gather_into(&Place::here(machine, all).to_bytes()[..], &mut bytes[..]);
         let places: Vec<Place> = bytes.as_chunks().0.iter().map(Place::from_bytes).collect();
-        Ok(Self { _universe: universe, working: working(&places), places })
+        let working = working(&places);
+        let local = working.iter().filter(|rank| places[**rank].machine == machine).count();
+        Ok(Self { _universe: universe, rank, size, working, local })
     }
 
     /// The processes that work; `None` where this one stands by.
     pub fn team(&self) -> Option<Team> {
-        let rank = SimpleCommunicator::world().rank() as usize;
-        let rank = self.working.binary_search(&rank).ok()?;
+        let rank = self.working.binary_search(&self.rank).ok()?;
         let some = (self.standing_by() > 0).then(|| self.working.clone());
         Some(Team::new(Box::new(MpiCrew { size: self.working.len(), rank, some })))
     }
 
     /// Number of processes that stand by.
     pub fn standing_by(&self) -> usize {
-        self.places.len() - self.working.len()
+        self.size - self.working.len()
     }
 
     /// Number of processes that work on the machine of this one.
     pub fn local(&self) -> usize {
-        let own = self.places[SimpleCommunicator::world().rank() as usize].machine;
-        self.working.iter().filter(|rank| self.places[**rank].machine == own).count()
+        self.local
     }
 
     /// The machine this process runs on.
@@ -90,9 +95,10 @@ impl Drop for World {
         if self.standing_by() == 0 {
             return;
         }
+        let pause = if self.working.contains(&self.rank) { BRIEFLY } else { ASLEEP };
         let mut end = SimpleCommunicator::world().immediate_barrier();
         while let Err(waiting) = end.test() {
-            std::thread::sleep(if self.team().is_some() { BRIEFLY } else { ASLEEP });
+            std::thread::sleep(pause);
             end = waiting;
         }
     }

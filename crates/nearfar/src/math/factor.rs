@@ -46,6 +46,32 @@ pub(crate) struct RowFactor {
     values: Vec<f64>,
 }
 
+/// The nonzeros of these rows, at most [`BLOCK`], one row after the other; `ends` counts from `first` on.
+fn lay_out(
+    of_columns: &[Nonzeros],
+    rows: Range<usize>,
+    first: usize,
+    ends: &mut [usize],
+    (columns, values): (&mut [u32], &mut [f64]),
+) {
+    let nonzeros = || of_columns.iter().zip(0_u32..).map(|(of, c)| (c, of, of.within(&rows)));
+    let mut next = [0_u32; BLOCK + 1]; // where row a begins, counted from the block
+    for (_, of, at) in nonzeros() {
+        of.rows[at].iter().for_each(|i| next[*i as usize - rows.start + 1] += 1);
+    }
+    for (a, end) in ends.iter_mut().enumerate() {
+        next[a + 1] += next[a];
+        *end = first + next[a + 1] as usize;
+    }
+    for (c, of, at) in nonzeros() {
+        for (i, v) in of.rows[at.clone()].iter().zip(&of.values[at]) {
+            let at = &mut next[*i as usize - rows.start];
+            (columns[*at as usize], values[*at as usize]) = (c, *v);
+            *at += 1;
+        }
+    }
+}
+
 impl RowFactor {
     /// Block by block of rows, so that what is written stays in cache while one column after the other adds to it.
     fn new(factor: &Factor) -> Self {
@@ -66,23 +92,7 @@ impl RowFactor {
             first += length;
         }
         work.into_par_iter().for_each(|(rows, first, ends, columns, values)| {
-            let nonzeros =
-                || (0..r).map(|c| (c as u32, &factor.nonzeros[c], factor.nonzeros[c].within(&rows)));
-            let mut next = [0_u32; BLOCK + 1]; // where row a begins, counted from the block
-            for (_, of, at) in nonzeros() {
-                of.rows[at].iter().for_each(|i| next[*i as usize - rows.start + 1] += 1);
-            }
-            for a in 0..rows.len() {
-                next[a + 1] += next[a];
-                ends[a] = first + next[a + 1] as usize;
-            }
-            for (c, of, at) in nonzeros() {
-                for (i, v) in of.rows[at.clone()].iter().zip(&of.values[at]) {
-                    let at = &mut next[*i as usize - rows.start];
-                    (columns[*at as usize], values[*at as usize]) = (c, *v);
-                    *at += 1;
-                }
-            }
+            lay_out(&factor.nonzeros, rows, first, ends, (columns, values));
         });
         Self { r, starts, columns, values }
     }

@@ -146,7 +146,7 @@ pub(crate) fn norm2(a: &[f64]) -> f64 {
 /// Rows of so many numbers, added up in their order.
 pub(crate) fn added_up(rows: &[f64], width: usize) -> Vec<f64> {
     let mut sum = vec![0.0; width];
-    for row in rows.chunks_exact(width) {
+    for row in rows.chunks_exact(width.max(1)) {
         sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
     }
     sum

@@ -19,6 +19,7 @@ use faer::{Accum, Conj, Mat, MatMut, MatRef, Par, Spec};
 use rayon::prelude::*;
 
 use crate::crew::{Share, unit};
+use crate::math::kernel::added_up;
 
 /// The rows of tall matrices: how many are here, of how many, and who has the others.
 #[derive(Clone, Copy, Debug)]
@@ -49,16 +50,11 @@ impl<'a> Rows<'a> {
         let parts: Vec<Vec<f64>> = blocks
             .map(|block| of_block(block * self.block, self.block.min(self.n - block * self.block)))
             .collect();
-        let mut sum = vec![0.0; width];
-        let mut add = |part: &[f64]| sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        let own = parts.concat();
         match self.share {
-            None => parts.iter().for_each(|part| add(part)),
-            Some(share) => {
-                let all = share.gather_blocks("small products", &parts.concat(), self.block, width);
-                all.chunks_exact(width.max(1)).for_each(add);
-            }
+            None => added_up(&own, width),
+            Some(share) => added_up(&share.gather_blocks("small products", &own, self.block, width), width),
         }
-        sum
     }
 }
 
