@@ -5,13 +5,14 @@
 //! runner.rs    runs what the store lacks         store.rs     one row per finished run, in SQLite
 //! table.rs     means, spreads, choices, tests    report/      as Markdown, CSV, LaTeX, JSON, HTML
 //! figures/     the paper's figures, as SVG and PNG
-//! published.rs what the paper reports
+//! published.rs what the paper reports            join.rs      several finished tables as one
 //! ```
 //!
 //! The crate never prints and knows no flags: the caller turns settings into [`nearfar::Params`] and reads the data ([`Host`]).
 
 mod error;
 pub mod figures;
+pub mod join;
 pub mod manifest;
 pub mod published;
 pub mod report;

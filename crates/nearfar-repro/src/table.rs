@@ -59,6 +59,9 @@ pub struct Cell {
     pub setting: String,
     /// Mean seconds of a run on one thread.
     pub seconds: f64,
+    /// Start by start, from seed 0 on: what paired tests need. Empty in tables of versions that did not keep them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<f64>,
 }
 
 /// One line of the table: a row with one choice of setting.
@@ -70,10 +73,26 @@ pub struct TableLine {
     pub choice: Choice,
     /// How many settings there were.
     pub tried: usize,
-    /// A cell per dataset: ACC and NMI.
-    pub cells: Vec<[Cell; 2]>,
-    /// Mean over the datasets.
-    pub mean: [f64; 2],
+    /// A cell per dataset: ACC and NMI. `None` where it was not run, which only tables put together have.
+    pub cells: Vec<Option<[Cell; 2]>>,
+    /// Mean over the datasets, where it was run on all of them.
+    pub mean: [Option<f64>; 2],
+}
+
+impl TableLine {
+    /// With its mean over the datasets.
+    pub(crate) fn new(name: String, choice: Choice, tried: usize, cells: Vec<Option<[Cell; 2]>>) -> Self {
+        let mean = [0, 1].map(|m| {
+            let sum: Option<f64> = cells.iter().map(|cell| cell.as_ref().map(|cell| cell[m].mean)).sum();
+            sum.map(|sum| sum / cells.len() as f64)
+        });
+        Self { name, choice, tried, cells, mean }
+    }
+
+    /// The cell of a dataset and a metric.
+    fn cell(&self, dataset: usize, metric: usize) -> Option<&Cell> {
+        self.cells[dataset].as_ref().map(|cell| &cell[metric])
+    }
 }
 
 /// A half of the table: lines that may be compared with each other.
@@ -127,7 +146,7 @@ impl ResultTable {
     pub fn new(study: &Study, found: &[Found]) -> Self {
         let half = |title: &str, wanted: &dyn Fn(Choice) -> bool| {
             let mut half = Half { title: title.into(), lines: lines(study, found, wanted) };
-            half.rank(study, found);
+            half.rank(found.len());
             half
         };
         let mut halves = vec![half("Settings chosen with labels (the paper's protocol)", &|choice| {
@@ -183,17 +202,15 @@ fn lines(study: &Study, found: &[Found], wanted: &dyn Fn(Choice) -> bool) -> Vec
     let mut lines = Vec::new();
     for (at, row) in study.rows.iter().enumerate() {
         for (which, choice) in row.choices().iter().enumerate().filter(|(_, choice)| wanted(**choice)) {
-            let cells: Vec<[Cell; 2]> = found
+            let cells = found
                 .iter()
                 .map(|found| {
                     let line = &found.rows[at][which];
-                    METRICS.map(|metric| cell(line, metric, row.published.as_deref(), found))
+                    Some(METRICS.map(|metric| cell(line, metric, row.published.as_deref(), found)))
                 })
                 .collect();
-            let mean =
-                [0, 1].map(|m| cells.iter().map(|cell| cell[m].mean).sum::<f64>() / cells.len() as f64);
             let tried = found.first().map_or(1, |found| found.rows[at][which].tried);
-            lines.push(TableLine { name: row.name.clone(), choice: *choice, tried, cells, mean });
+            lines.push(TableLine::new(row.name.clone(), *choice, tried, cells));
         }
     }
     lines
@@ -216,38 +233,31 @@ fn cell(line: &crate::runner::Line, metric: Metric, row: Option<&str>, found: &F
         .map(|(theirs, spread)| (repeats.map_or(mean, |one_z| one_z.0) - theirs) / spread.max(LEAST_SIGMA));
     let seconds = line.runs.iter().map(|run| run.seconds).sum::<f64>() / line.runs.len() as f64;
     let setting = line.setting.clone();
-    Cell { mean, std, repeats, published, sigmas, place: None, equals_best: false, setting, seconds }
+    Cell { mean, std, repeats, published, sigmas, place: None, equals_best: false, setting, seconds, values }
 }
 
 impl Half {
-    /// Mark the best, the second, and what a paired test over starts does not tell from the best.
-    fn rank(&mut self, study: &Study, found: &[Found]) {
-        for (d, found) in found.iter().enumerate() {
-            for (m, metric) in METRICS.into_iter().enumerate() {
-                let mut order: Vec<usize> = (0..self.lines.len()).collect();
-                order.sort_by(|a, b| {
-                    self.lines[*b].cells[d][m].mean.total_cmp(&self.lines[*a].cells[d][m].mean)
-                });
-                for (place, line) in order.iter().take(2).enumerate() {
-                    self.lines[*line].cells[d][m].place = Some(place + 1);
-                }
-                let values: Vec<Vec<f64>> =
-                    self.lines.iter().map(|line| line.values(study, found, metric)).collect();
+    /// Mark the best, the second, and what a paired test over starts does not tell from the best. Cells without their single values, or
+    /// of fewer starts than the best, are not tested.
+    pub(crate) fn rank(&mut self, datasets: usize) {
+        for d in 0..datasets {
+            for m in 0..METRICS.len() {
+                let mut order: Vec<usize> =
+                    (0..self.lines.len()).filter(|line| self.lines[*line].cell(d, m).is_some()).collect();
+                let mean = |line: usize| self.lines[line].cell(d, m).map_or(0.0, |cell| cell.mean);
+                order.sort_by(|a, b| mean(*b).total_cmp(&mean(*a)));
                 let Some(&best) = order.first() else { continue };
-                for (line, values_of) in self.lines.iter_mut().zip(&values) {
-                    line.cells[d][m].equals_best = signed_rank_p(values_of, &values[best]) >= SIGNIFICANT;
+                let best = self.lines[best].cell(d, m).map(|cell| cell.values.clone()).unwrap_or_default();
+                for (place, line) in order.into_iter().enumerate() {
+                    let Some(cell) = &mut self.lines[line].cells[d] else { continue };
+                    let cell = &mut cell[m];
+                    cell.place = (place < 2).then_some(place + 1);
+                    let tested = !best.is_empty() && cell.values.len() == best.len();
+                    cell.equals_best =
+                        place == 0 || tested && signed_rank_p(&cell.values, &best) >= SIGNIFICANT;
                 }
             }
         }
-    }
-}
-
-impl TableLine {
-    /// Seed by seed.
-    fn values(&self, study: &Study, found: &Found, metric: Metric) -> Vec<f64> {
-        let at = study.rows.iter().position(|row| row.name == self.name);
-        let line = at.and_then(|at| found.rows[at].iter().find(|line| line.choice == self.choice));
-        line.map(|line| line.runs.iter().map(|run| value(run, metric)).collect()).unwrap_or_default()
     }
 }
 
@@ -297,7 +307,7 @@ mod tests {
         let found = [Found { spec: spec(), size: [400, 1024, 40], hash: "h".into(), rows }];
         let table = ResultTable::new(&study, &found);
         assert_eq!(table.halves.len(), 1);
-        let cells: Vec<&Cell> = table.halves[0].lines.iter().map(|line| &line.cells[0][0]).collect();
+        let cells: Vec<&Cell> = table.halves[0].lines.iter().map(|line| &line.cell(0, 0).unwrap()).collect();
         assert_eq!([cells[0].place, cells[2].place], [Some(1), None]);
         assert!(cells[0].equals_best && cells[1].equals_best && !cells[2].equals_best);
         // On one Z: (0.61 − 0.621) / 0.015.

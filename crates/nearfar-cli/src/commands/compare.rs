@@ -185,14 +185,13 @@ fn lines(study: &Value) -> Vec<Line> {
             let name = format!("{} [{}]", text(&line["name"]), text(&line["choice"]));
             let number = |cell: &Value, key: &str| cell[key].as_f64().unwrap_or(f64::NAN);
             let pairs = list(&line["cells"]);
-            let cells = columns.iter().cloned().zip(pairs.iter().map(|pair| {
-                [
-                    number(&pair[0], "mean"),
-                    number(&pair[0], "std"),
-                    number(&pair[1], "mean"),
-                    number(&pair[1], "std"),
-                ]
-            }));
+            // A table put together may have gaps.
+            let run = columns.iter().cloned().zip(&pairs).filter(|(_, pair)| !pair.is_null());
+            let cells = run.map(|(column, pair)| {
+                let [acc, nmi] = [&pair[0], &pair[1]];
+                let values = [(acc, "mean"), (acc, "std"), (nmi, "mean"), (nmi, "std")];
+                (column, values.map(|(cell, key)| number(cell, key)))
+            });
             if lines.iter().all(|known: &Line| known.name != name) {
                 lines.push(Line { name, cells: cells.collect() });
             }

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use nearfar::Params;
 use nearfar::load::{LoadOptions, load_labels_with};
 use nearfar_repro::figures::{self, Figure};
+use nearfar_repro::join::{Part, join};
 use nearfar_repro::report::{self, Provenance};
 use nearfar_repro::runner::{Found, Progress};
 use nearfar_repro::store::Origin;
@@ -32,8 +33,14 @@ pub(crate) fn run(args: &ReproArgs) -> Outcome {
         return print(&args.study);
     }
     check_folder(&args.out_dir)?;
-    if Path::new(&args.study).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+    if is_table(&args.study) {
         return write_again(args);
+    }
+    if let Some(other) = args.more.first() {
+        return Err(Failure::wrong(format!(
+            "{other:?} after {:?}: one study at a time; only finished tables (JSON files) are put together",
+            args.study
+        )));
     }
     if let Some(threads) = args.threads
         && !(1..=1024).contains(&threads)
@@ -173,9 +180,28 @@ fn make_folder(folder: &Path) -> Outcome {
     std::fs::create_dir_all(folder).map_err(|error| Failure::output(&folder.display().to_string(), &error))
 }
 
-/// A finished table, from its JSON, in every form; nothing is run.
+fn is_table(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
+}
+
+/// Finished tables, from their JSON, in every form: one as it was, several as one; nothing is run.
 fn write_again(args: &ReproArgs) -> Outcome {
-    let name = &args.study;
+    let names = std::iter::once(&args.study).chain(&args.more);
+    let mut parts = names.map(|name| read_table(name)).collect::<Outcome<Vec<Part>>>()?;
+    let (table, provenance) = if parts.len() == 1 {
+        let Part { table, provenance, .. } = parts.remove(0);
+        (table, provenance)
+    } else {
+        join(&parts, origin()).map_err(Failure::wrong)?
+    };
+    let markdown = write_forms(&table, &provenance, &args.out_dir)?;
+    if !args.quiet {
+        say(format_args!("wrote {} (and .csv, .tex, .json, .html); nothing was run", markdown.display()));
+    }
+    write_stdout(|out| short_table(&table, out))
+}
+
+fn read_table(name: &str) -> Outcome<Part> {
     let text = std::fs::read_to_string(name)
         .map_err(|error| Failure::wrong(format!("{name} cannot be read: {error}")))?;
     let (table, provenance) =
@@ -183,11 +209,7 @@ fn write_again(args: &ReproArgs) -> Outcome {
     if table.name.is_empty() || Path::new(&table.name).file_name() != Some(table.name.as_ref()) {
         return Err(Failure::wrong(format!("{name}: {:?} is no name for a file", table.name)));
     }
-    let markdown = write_forms(&table, &provenance, &args.out_dir)?;
-    if !args.quiet {
-        say(format_args!("wrote {} (and .csv, .tex, .json, .html); nothing was run", markdown.display()));
-    }
-    write_stdout(|out| short_table(&table, out))
+    Ok(Part { name: name.to_owned(), table, provenance })
 }
 
 /// What fits a screen: means, best marked.
@@ -203,6 +225,10 @@ fn short_table(table: &ResultTable, out: &mut dyn std::io::Write) -> std::io::Re
         for line in &half.lines {
             write!(out, "{:width$}", line.name)?;
             for cell in &line.cells {
+                let Some(cell) = cell else {
+                    write!(out, "  {:>13}", "not run ")?;
+                    continue;
+                };
                 let mark = |m: usize| if cell[m].place == Some(1) { "*" } else { " " };
                 write!(out, "  {:.3}{}/ {:.3}{}", cell[0].mean, mark(0), cell[1].mean, mark(1))?;
             }
@@ -252,7 +278,12 @@ fn provenance(name: &str, args: &ReproArgs, found: &[Found]) -> Provenance {
     add("screen", args.screen.map(|n| n.to_string()));
     add("thin", args.thin.map(|n| n.to_string()));
     let runs = found.iter().flat_map(|found| &found.rows).flatten().flat_map(|line| &line.runs);
-    Provenance { origin: origin(), command, run_seconds: runs.map(|run| run.seconds).sum() }
+    Provenance {
+        origin: origin(),
+        command,
+        run_seconds: runs.map(|run| run.seconds).sum(),
+        parts: Vec::new(),
+    }
 }
 
 fn origin() -> Origin {

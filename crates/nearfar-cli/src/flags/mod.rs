@@ -211,6 +211,9 @@ pub(crate) struct ReproArgs {
     /// JSON of a finished table, which is written again in every form
     #[arg(value_name = "STUDY")]
     pub(crate) study: String,
+    /// JSONs of more finished tables, to be put together with the first: other rows, or other datasets
+    #[arg(value_name = "TABLE.json")]
+    pub(crate) more: Vec<String>,
     /// Folder of the datasets
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub(crate) data: PathBuf,

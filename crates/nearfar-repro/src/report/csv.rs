@@ -12,7 +12,7 @@ pub fn csv(table: &ResultTable) -> String {
     for half in &table.halves {
         for line in &half.lines {
             for (column, cells) in table.columns.iter().zip(&line.cells) {
-                for (metric, cell) in METRICS.into_iter().zip(cells) {
+                for (metric, cell) in METRICS.into_iter().zip(cells.iter().flatten()) {
                     let pair = |pair: Option<(f64, f64)>| {
                         pair.map_or_else(|| ",".into(), |(a, b)| format!("{a},{b}"))
                     };

@@ -6,7 +6,7 @@ use nearfar_report::{CHROME, STYLE};
 
 pub(crate) use nearfar_report::escape;
 
-use super::{Provenance, distance, legend, number};
+use super::{NOT_RUN, Provenance, distance, legend, mean, number, records};
 use crate::table::{Cell, METRICS, ResultTable};
 
 /// The page; `figures` are titles with SVG text.
@@ -38,9 +38,10 @@ pub fn html(table: &ResultTable, provenance: &Provenance, figures: &[(String, St
                 let how = format!("{}{of}", escape(line.choice.words()));
                 let _ = write!(out, "<tr><th scope=\"row\">{}<small>{how}</small></th>", escape(&line.name));
                 for cell in &line.cells {
-                    out += &show(&cell[m]);
+                    out +=
+                        &cell.as_ref().map_or_else(|| format!("<td>{NOT_RUN}</td>"), |cell| show(&cell[m]));
                 }
-                let _ = writeln!(out, "<td>{}</td></tr>", number(line.mean[m]));
+                let _ = writeln!(out, "<td>{}</td></tr>", mean(line, m));
             }
             out += "</tbody></table></div>\n";
         }
@@ -48,14 +49,10 @@ pub fn html(table: &ResultTable, provenance: &Provenance, figures: &[(String, St
     for (title, svg) in figures {
         let _ = writeln!(out, "<h2>{}</h2>\n<figure class=\"plot\">{svg}</figure>", escape(title));
     }
-    let Provenance { origin, run_seconds, .. } = provenance;
-    let _ = writeln!(
-        out,
-        "<h2>Record</h2>\n<p>nearfar {}, commit {}; {}; the runs took {run_seconds:.0} s of one thread.</p>",
-        escape(&origin.version),
-        escape(&origin.commit),
-        escape(&origin.machine)
-    );
+    out += "<h2>Record</h2>\n";
+    for record in records(provenance) {
+        let _ = writeln!(out, "<p>{}</p>", escape(&record));
+    }
     out += "<div class=\"scroll plain\" tabindex=\"0\"><table><thead><tr><th>dataset</th><th>samples</th><th>features</th><th>clusters</th><th>SHA-256 of values and classes</th></tr></thead><tbody>\n";
     for column in &table.columns {
         let [n, m, k] = column.size;

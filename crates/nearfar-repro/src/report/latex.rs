@@ -20,7 +20,11 @@ pub fn latex(table: &ResultTable, provenance: &Provenance) -> String {
             let titles: Vec<String> = table.columns.iter().map(|column| escape(&column.title)).collect();
             let _ = writeln!(out, "    Method & {} \\\\\n    \\midrule", titles.join(" & "));
             for line in &half.lines {
-                let cells: Vec<String> = line.cells.iter().map(|cell| show(&cell[m])).collect();
+                let cells: Vec<String> = line
+                    .cells
+                    .iter()
+                    .map(|cell| cell.as_ref().map_or("--".into(), |cell| show(&cell[m])))
+                    .collect();
                 let name = format!("{} ({})", escape(&line.name), escape(line.choice.words()));
                 let _ = writeln!(out, "    {name} & {} \\\\", cells.join(" & "));
             }

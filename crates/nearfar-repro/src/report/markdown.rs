@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Provenance, distance, legend, number};
+use super::{NOT_RUN, Provenance, distance, legend, mean, number, records};
 use crate::table::{Cell, METRICS, ResultTable};
 
 /// The whole table.
@@ -19,19 +19,18 @@ pub fn markdown(table: &ResultTable, provenance: &Provenance) -> String {
             let _ = writeln!(out, "| method | setting | {} | mean |", titles.join(" | "));
             let _ = writeln!(out, "|---|---|{}---|", "---|".repeat(titles.len()));
             for line in &half.lines {
-                let cells: Vec<String> = line.cells.iter().map(|cell| show(&cell[m])).collect();
+                let cells: Vec<String> = line
+                    .cells
+                    .iter()
+                    .map(|cell| cell.as_ref().map_or(NOT_RUN.into(), |cell| show(&cell[m])))
+                    .collect();
                 let (name, how) = (line.name.replace('|', "\\|"), line.choice.words());
                 let of = if line.tried > 1 && !cells.is_empty() {
                     format!(" (of {})", line.tried)
                 } else {
                     String::new()
                 };
-                let _ = writeln!(
-                    out,
-                    "| {name} | {how}{of} | {} | {} |",
-                    cells.join(" | "),
-                    number(line.mean[m])
-                );
+                let _ = writeln!(out, "| {name} | {how}{of} | {} | {} |", cells.join(" | "), mean(line, m));
             }
         }
     }
@@ -69,7 +68,7 @@ fn settings(table: &ResultTable, titles: &[String], out: &mut String) {
             .halves
             .iter()
             .flat_map(|half| &half.lines)
-            .filter(|line| line.cells.iter().any(|cell| !cell[0].setting.is_empty()))
+            .filter(|line| line.cells.iter().flatten().any(|cell| !cell[0].setting.is_empty()))
     };
     if chosen().next().is_none() {
         return;
@@ -77,18 +76,17 @@ fn settings(table: &ResultTable, titles: &[String], out: &mut String) {
     let _ = writeln!(out, "\n## Settings that were chosen\n\n| method | by | {} |", titles.join(" | "));
     let _ = writeln!(out, "|---|---|{}", "---|".repeat(titles.len()));
     for line in chosen() {
-        let cells: Vec<&str> = line.cells.iter().map(|cell| cell[0].setting.as_str()).collect();
+        let cells: Vec<&str> = line
+            .cells
+            .iter()
+            .map(|cell| cell.as_ref().map_or(NOT_RUN, |cell| cell[0].setting.as_str()))
+            .collect();
         let _ = writeln!(out, "| {} | {} | {} |", line.name, line.choice.words(), cells.join(" | "));
     }
 }
 
 fn provenance_lines(table: &ResultTable, provenance: &Provenance, out: &mut String) {
-    let Provenance { origin, run_seconds, .. } = provenance;
-    let _ = writeln!(
-        out,
-        "\n## Record\n\nnearfar {}, commit {}; {}; the runs took {run_seconds:.0} s of one thread.\n",
-        origin.version, origin.commit, origin.machine
-    );
+    let _ = writeln!(out, "\n## Record\n\n{}\n", records(provenance).join("\n"));
     let _ = writeln!(
         out,
         "| dataset | samples | features | clusters | SHA-256 of values and classes |\n|---|---|---|---|---|"

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::store::Origin;
-use crate::table::{Cell, ResultTable};
+use crate::table::{Cell, ResultTable, TableLine};
 
 /// What every form carries about the runs behind it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -27,6 +27,9 @@ pub struct Provenance {
     pub command: String,
     /// Seconds of all runs together, on one thread each.
     pub run_seconds: f64,
+    /// Of a table put together: what made its parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Provenance>,
 }
 
 /// What JSON files of tables are.
@@ -80,6 +83,28 @@ fn number(x: f64) -> String {
     text.strip_prefix('0').map_or_else(|| text.clone(), str::to_owned)
 }
 
+/// Stands where a method was not run on a dataset.
+const NOT_RUN: &str = "–";
+
+/// The mean over the datasets.
+fn mean(line: &TableLine, metric: usize) -> String {
+    line.mean[metric].map_or_else(|| NOT_RUN.to_owned(), number)
+}
+
+/// Who made it, a sentence for every part.
+fn records(provenance: &Provenance) -> Vec<String> {
+    let made = |provenance: &Provenance| {
+        let Provenance { origin: Origin { version, commit, machine }, run_seconds, .. } = provenance;
+        format!(
+            "nearfar {version}, commit {commit}; {machine}; the runs took {run_seconds:.0} s of one thread."
+        )
+    };
+    if provenance.parts.is_empty() {
+        return vec![made(provenance)];
+    }
+    provenance.parts.iter().map(|part| format!("- {}: {}", part.command, made(part))).collect()
+}
+
 /// How far from the paper, in its deviations.
 fn distance(cell: &Cell) -> Option<String> {
     cell.sigmas.map(|sigmas| format!("{sigmas:+.1}σ"))
@@ -91,7 +116,17 @@ fn legend(table: &ResultTable) -> Vec<String> {
         table.protocol.clone(),
         "Best in bold, second underlined; ≈ is not told from the best by Wilcoxon's signed-rank test over the same starts (p ≥ 0.05).".into(),
     ];
-    let cells = || table.halves.iter().flat_map(|half| &half.lines).flat_map(|line| &line.cells).flatten();
+    let cells = || table.halves.iter().flat_map(|half| &half.lines).flat_map(|line| &line.cells);
+    if cells().any(Option::is_none) {
+        lines.push(format!("{NOT_RUN}: not run."));
+    }
+    let cells = || cells().flatten().flatten();
+    if cells().any(|cell| cell.values.is_empty()) {
+        lines.push(
+            "Values that came without their single starts are not tested beside those of other tables."
+                .into(),
+        );
+    }
     if cells().any(|cell| cell.published.is_some()) {
         lines.push("\"paper\" is the published mean ± deviation, with our distance from it in its deviations (of the mean on one Z where there is one, as in the paper).".into());
     }
@@ -128,13 +163,11 @@ pub(crate) mod tests {
             equals_best: place == Some(1),
             setting: "alpha 0.1".into(),
             seconds: 1.0,
+            values: vec![mean - 0.01, mean + 0.01],
         };
-        let line = |name: &str, choice, mean, place| TableLine {
-            name: name.into(),
-            choice,
-            tried: 3,
-            cells: vec![[cell(mean, place, Some((0.6, 0.02))), cell(mean, place, None)]],
-            mean: [mean, mean],
+        let line = |name: &str, choice, mean, place| {
+            let cells = vec![Some([cell(mean, place, Some((0.6, 0.02))), cell(mean, place, None)])];
+            TableLine::new(name.into(), choice, 3, cells)
         };
         let table = ResultTable {
             name: "t".into(),
@@ -155,8 +188,8 @@ pub(crate) mod tests {
             }],
             notes: vec!["a note".into()],
         };
-        let provenance =
-            Provenance { origin: Origin::default(), command: "nearfar repro t".into(), run_seconds: 4.0 };
+        let (origin, command) = (Origin::default(), "nearfar repro t".into());
+        let provenance = Provenance { origin, command, run_seconds: 4.0, parts: Vec::new() };
         (table, provenance)
     }
 

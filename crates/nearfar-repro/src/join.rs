@@ -1,0 +1,289 @@
+//! Tables that were made one by one, by rows or by datasets, put together into one.
+
+use crate::report::Provenance;
+use crate::store::Origin;
+use crate::study::{BUILT_IN, Choice, Study};
+use crate::table::{Cell, Column, Half, ResultTable, TableLine};
+
+/// A finished table with what it is called in messages.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Where it came from.
+    pub name: String,
+    /// The table.
+    pub table: ResultTable,
+    /// What made it.
+    pub provenance: Provenance,
+}
+
+/// One table of all the parts: datasets as they come first, rows as in the paper's study of that name, or else as they come first. Best,
+/// second and what is not told from the best are found anew.
+///
+/// # Errors
+/// When two parts have the same cell, or other data under the same name; the message names both.
+pub fn join(parts: &[Part], origin: Origin) -> Result<(ResultTable, Provenance), String> {
+    let Some(first) = parts.first() else { return Err("there are no tables to put together".into()) };
+    let columns = columns(parts)?;
+    let order = rows_in_order(&first.table.name);
+    let halves = halves(parts, &columns, &order)?;
+    let mut notes: Vec<String> = Vec::new();
+    for note in parts.iter().flat_map(|part| &part.table.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    let files: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    let provenance = Provenance {
+        origin,
+        command: format!("nearfar repro {}", files.join(" ")),
+        run_seconds: parts.iter().map(|part| part.provenance.run_seconds).sum(),
+        // Parts that were put together themselves count by what they were made of.
+        parts: parts.iter().flat_map(|part| leaves(&part.provenance)).collect(),
+    };
+    let ResultTable { name, title, .. } = first.table.clone();
+    Ok((ResultTable { name, title, protocol: protocol(parts), columns, halves, notes }, provenance))
+}
+
+fn leaves(provenance: &Provenance) -> Vec<Provenance> {
+    if provenance.parts.is_empty() { vec![provenance.clone()] } else { provenance.parts.clone() }
+}
+
+fn columns(parts: &[Part]) -> Result<Vec<Column>, String> {
+    let mut columns: Vec<(Column, &str)> = Vec::new();
+    for part in parts {
+        for column in &part.table.columns {
+            match columns.iter().find(|(known, _)| known.title == column.title) {
+                Some((known, whose)) if known.hash != column.hash => {
+                    return Err(format!(
+                        "{} in {whose} and in {} are other data (their hashes differ): rename one, or leave it out",
+                        column.title, part.name
+                    ));
+                }
+                Some(_) => {}
+                None => columns.push((column.clone(), part.name.as_str())),
+            }
+        }
+    }
+    Ok(columns.into_iter().map(|(column, _)| column).collect())
+}
+
+/// The rows of the paper's study of this name.
+fn rows_in_order(name: &str) -> Vec<String> {
+    let known = BUILT_IN.iter().any(|(built_in, _)| *built_in == name);
+    let study = if known { Study::open(name).ok() } else { None };
+    study.map(|study| study.rows.into_iter().map(|row| row.name).collect()).unwrap_or_default()
+}
+
+/// A line under construction: each cell with the part it came from.
+struct Line<'a> {
+    name: &'a str,
+    choice: Choice,
+    tried: usize,
+    cells: Vec<Option<(&'a [Cell; 2], &'a str)>>,
+}
+
+fn halves(parts: &[Part], columns: &[Column], order: &[String]) -> Result<Vec<Half>, String> {
+    let mut halves: Vec<(&str, Vec<Line<'_>>)> = Vec::new();
+    for part in parts {
+        for half in &part.table.halves {
+            let at = halves.iter().position(|(title, _)| *title == half.title).unwrap_or_else(|| {
+                halves.push((&half.title, Vec::new()));
+                halves.len() - 1
+            });
+            for line in &half.lines {
+                add(&mut halves[at].1, line, part, columns)?;
+            }
+        }
+    }
+    copy_what_needs_no_choice(&mut halves);
+    let place = |name: &str| order.iter().position(|known| known == name).unwrap_or(order.len());
+    let made = |(title, mut lines): (&str, Vec<Line<'_>>)| {
+        lines.sort_by_key(|line| place(line.name));
+        let finished = lines.into_iter().map(|line| {
+            let cells = line.cells.into_iter().map(|cell| cell.map(|(cell, _)| cell.clone())).collect();
+            TableLine::new(line.name.to_owned(), line.choice, line.tried, cells)
+        });
+        let mut half = Half { title: title.to_owned(), lines: finished.collect() };
+        half.rank(columns.len());
+        half
+    };
+    Ok(halves.into_iter().map(made).collect())
+}
+
+fn add<'a>(
+    lines: &mut Vec<Line<'a>>,
+    line: &'a TableLine,
+    part: &'a Part,
+    columns: &[Column],
+) -> Result<(), String> {
+    let found = lines.iter().position(|known| known.name == line.name && known.choice == line.choice);
+    let at = found.unwrap_or_else(|| {
+        let cells = vec![None; columns.len()];
+        lines.push(Line { name: &line.name, choice: line.choice, tried: line.tried, cells });
+        lines.len() - 1
+    });
+    let ours = &mut lines[at];
+    ours.tried = ours.tried.max(line.tried);
+    for (column, cell) in part.table.columns.iter().zip(&line.cells) {
+        let (Some(cell), Some(d)) = (cell, columns.iter().position(|known| known.title == column.title))
+        else {
+            continue;
+        };
+        if let Some((_, whose)) = ours.cells[d] {
+            return Err(format!(
+                "{} ({}) on {} is in {whose} and in {}: leave one out",
+                line.name,
+                line.choice.words(),
+                column.title,
+                part.name
+            ));
+        }
+        ours.cells[d] = Some((cell, &part.name));
+    }
+    Ok(())
+}
+
+/// Rows without settings stand in every half; a part of such rows alone has only the first.
+fn copy_what_needs_no_choice<'a>(halves: &mut [(&'a str, Vec<Line<'a>>)]) {
+    let Some(((_, first), rest)) = halves.split_first_mut() else { return };
+    for (_, lines) in rest {
+        for line in first.iter().filter(|line| line.choice == Choice::Only) {
+            match lines.iter_mut().find(|known| known.name == line.name && known.choice == line.choice) {
+                Some(known) => known.cells.clone_from(&line.cells),
+                None => lines.push(Line { cells: line.cells.clone(), ..*line }),
+            }
+        }
+    }
+}
+
+/// How the parts were run. One sentence where all agree, or where one says no more than another; else each with what it is about.
+fn protocol(parts: &[Part]) -> String {
+    let widest = parts.iter().map(|part| part.table.protocol.as_str()).max_by_key(|text| text.len());
+    let widest = widest.unwrap_or_default();
+    let about = |part: &Part| {
+        let mut rows: Vec<&str> = Vec::new();
+        for line in part.table.halves.iter().flat_map(|half| &half.lines) {
+            if !rows.contains(&line.name.as_str()) {
+                rows.push(&line.name);
+            }
+        }
+        let columns: Vec<&str> = part.table.columns.iter().map(|column| column.title.as_str()).collect();
+        format!("{} on {}: {}", rows.join(", "), columns.join(", "), part.table.protocol)
+    };
+    let (same, other): (Vec<&Part>, Vec<&Part>) =
+        parts.iter().partition(|part| widest.starts_with(&part.table.protocol));
+    if other.is_empty() {
+        return widest.to_owned();
+    }
+    same.into_iter().chain(other).map(about).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{self, tests::small};
+
+    /// The small table with another column, other rows and other values.
+    fn part(name: &str, column: &str, rows: [&str; 2], add: f64) -> Part {
+        let (mut table, provenance) = small();
+        table.columns[0].title = column.into();
+        for (line, row) in table.halves[0].lines.iter_mut().zip(rows) {
+            line.name = row.into();
+            for cell in line.cells.iter_mut().flatten().flatten() {
+                cell.mean += add;
+                cell.values.iter_mut().for_each(|value| *value += add);
+            }
+        }
+        Part { name: name.into(), table, provenance }
+    }
+
+    fn means(table: &ResultTable, line: usize) -> Vec<Option<f64>> {
+        let cells = &table.halves[0].lines[line].cells;
+        cells.iter().map(|cell| cell.as_ref().map(|cell| (cell[0].mean * 100.0).round() / 100.0)).collect()
+    }
+
+    #[test]
+    fn rows_and_datasets_are_put_together_and_ranked_anew() {
+        let parts = [
+            part("a.json", "X", ["p", "q"], 0.0),
+            part("b.json", "Y", ["p", "q"], 0.1),
+            part("c.json", "X", ["r", "s"], 0.2),
+        ];
+        let (table, provenance) = join(&parts, Origin::default()).unwrap();
+        assert_eq!(table.columns.iter().map(|c| c.title.as_str()).collect::<Vec<_>>(), ["X", "Y"]);
+        assert_eq!(means(&table, 0), [Some(0.62), Some(0.72)]);
+        assert_eq!(means(&table, 2), [Some(0.82), None]);
+        let lines = &table.halves[0].lines;
+        let place = |line: usize, d: usize| lines[line].cells[d].as_ref().and_then(|cell| cell[0].place);
+        assert_eq!([place(0, 0), place(2, 0), place(3, 0)], [None, Some(1), Some(2)]);
+        assert_eq!([place(0, 1), place(1, 1)], [Some(1), Some(2)]);
+        assert!((lines[0].mean[0].unwrap() - 0.67).abs() < 1e-12);
+        assert_eq!(lines[2].mean, [None, None]);
+        assert_eq!((provenance.parts.len(), provenance.run_seconds), (3, 12.0));
+        assert_eq!(table.protocol, "Two starts.");
+        let markdown = report::markdown(&table, &provenance);
+        assert!(markdown.contains("| – |") && markdown.contains("a.json b.json c.json"), "{markdown}");
+        for text in [report::html(&table, &provenance, &[]), report::latex(&table, &provenance)] {
+            assert!(text.contains("–") || text.contains("--"), "{text}");
+        }
+        // Put together once more it is what it was, with the same three parts behind it.
+        let again = Part { name: "d.json".into(), table: table.clone(), provenance };
+        let (twice, provenance) = join(&[again], Origin::default()).unwrap();
+        assert_eq!(report::csv(&twice), report::csv(&table));
+        assert_eq!(provenance.parts.len(), 3);
+    }
+
+    #[test]
+    fn rows_with_nothing_to_tune_stand_in_both_halves() {
+        let tuned = part("a.json", "X", ["p", "q"], 0.0);
+        let mut both = tuned.clone();
+        both.table.halves[0].lines.truncate(1);
+        let mut other = both.table.halves[0].clone();
+        other.title = "No labels used".into();
+        other.lines[0].choice = Choice::Defaults;
+        both.table.halves.push(other);
+        let plain = part("b.json", "X", ["r", "s"], 0.1);
+        let mut plain = Part { name: "b.json".into(), ..plain };
+        plain.table.halves[0].lines.remove(0);
+        let (table, _) = join(&[both, plain], Origin::default()).unwrap();
+        let names = |half: &Half| half.lines.iter().map(|line| line.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&table.halves[0]), ["p", "s"]);
+        assert_eq!(names(&table.halves[1]), ["p", "s"]);
+    }
+
+    #[test]
+    fn smaller_protocols_are_said_of_whom_they_are() {
+        let mut parts = [part("a.json", "X", ["p", "q"], 0.0), part("b.json", "Y", ["p", "q"], 0.0)];
+        parts[1].table.protocol = "Five starts.".into();
+        let (table, _) = join(&parts, Origin::default()).unwrap();
+        assert_eq!(table.protocol, "p, q on Y: Five starts. p, q on X: Two starts.");
+    }
+
+    #[test]
+    fn values_without_their_starts_are_not_tested() {
+        let mut parts = [part("a.json", "X", ["p", "q"], 0.0), part("b.json", "X", ["r", "s"], 0.0)];
+        for cell in parts[1].table.halves[0].lines.iter_mut().flat_map(|line| line.cells.iter_mut()) {
+            cell.iter_mut().flatten().for_each(|cell| cell.values.clear());
+        }
+        let (table, provenance) = join(&parts, Origin::default()).unwrap();
+        let equal = |line: usize| table.halves[0].lines[line].cells[0].as_ref().unwrap()[0].equals_best;
+        // r has the mean of p, and would be told to equal it if its starts were known.
+        assert!(equal(0) && !equal(2));
+        assert!(report::markdown(&table, &provenance).contains("came without their single starts"));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let a = part("a.json", "X", ["p", "q"], 0.0);
+        let twice = join(&[a.clone(), part("b.json", "X", ["q", "p"], 0.1)], Origin::default());
+        // p of b.json has nothing to tune, p of a.json was chosen: two lines, no quarrel.
+        assert_eq!(twice.unwrap().0.halves[0].lines.len(), 4);
+        let error = join(&[a.clone(), part("b.json", "X", ["p", "z"], 0.1)], Origin::default()).unwrap_err();
+        assert!(error.contains("p (best of the grid") && error.contains("a.json and in b.json"), "{error}");
+        let mut other = part("b.json", "X", ["r", "s"], 0.1);
+        other.table.columns[0].hash = "else".into();
+        let error = join(&[a, other], Origin::default()).unwrap_err();
+        assert!(error.contains("X in a.json and in b.json are other data"), "{error}");
+        assert!(join(&[], Origin::default()).is_err());
+    }
+}
