@@ -152,6 +152,45 @@ fn labels_made_elsewhere_stand_in_the_same_table() {
 }
 
 #[test]
+fn tables_made_one_by_one_are_put_together() {
+    fn join<'a>(parts: &[&'a str]) -> Vec<&'a str> {
+        [&["repro", "-o", "joined"], parts].concat()
+    }
+    let folder = folder("repro-joined");
+    data(&folder);
+    let run = |out: &str, more: &[&str]| {
+        succeed(&folder, &[&["repro", "mine.toml", "--data", ".", "-o", out, "-q"], more].concat())
+    };
+    run("whole", &[]);
+    run("a", &["--rows", "PHALS"]);
+    run("b", &["--rows", "LSDG", "--only", "moons"]);
+    run("c", &["--rows", "LSDG", "--only", "blobs"]);
+    let shown = succeed(&folder, &join(&["a/mine.json", "b/mine.json", "c/mine.json"]));
+    // The same values, places and tests as of the study in one go.
+    assert!(shown.contains("PHALS") && !shown.contains("not run"), "{shown}");
+    assert_eq!(numbers(&folder, "joined"), numbers(&folder, "whole"));
+    let markdown = std::fs::read_to_string(folder.join("joined/mine.md")).unwrap();
+    assert!(
+        markdown.contains("- nearfar repro mine.toml --data DIR --only moons --rows \"LSDG\": nearfar"),
+        "{markdown}"
+    );
+    // With a gap.
+    let shown = succeed(&folder, &join(&["a/mine.json", "b/mine.json", "-q"]));
+    assert!(shown.contains("not run"), "{shown}");
+    let side = succeed(&folder, &["compare", "joined", "whole"]);
+    assert!(side.contains("LSDG [cut]") && !side.contains("NaN"), "{side}");
+    // What cannot be put together, before anything is written.
+    let before = std::fs::read(folder.join("joined/mine.md")).unwrap();
+    let fails = |parts: &[&str]| fail(&folder, &join(parts), 2);
+    let twice = fails(&["a/mine.json", "whole/mine.json"]);
+    assert!(twice.contains("PHALS") && twice.contains("a/mine.json and in whole/mine.json"), "{twice}");
+    assert!(fails(&["a/mine.json", "nowhere.json"]).contains("nowhere.json cannot be read"));
+    assert!(fails(&["a/mine.json", "mine.toml"]).contains("mine.toml: no study's JSON"));
+    assert!(fails(&["mine.toml", "a/mine.json"]).contains("one study at a time"));
+    assert_eq!(std::fs::read(folder.join("joined/mine.md")).unwrap(), before);
+}
+
+#[test]
 fn figures_are_drawn_of_any_data() {
     let folder = folder("repro-figures");
     data(&folder);

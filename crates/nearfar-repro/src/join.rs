@@ -1,5 +1,7 @@
 //! Tables that were made one by one, by rows or by datasets, put together into one.
 
+use std::fmt::Write;
+
 use crate::report::Provenance;
 use crate::store::Origin;
 use crate::study::{BUILT_IN, Choice, Study};
@@ -24,7 +26,7 @@ pub struct Part {
 pub fn join(parts: &[Part], origin: Origin) -> Result<(ResultTable, Provenance), String> {
     let Some(first) = parts.first() else { return Err("there are no tables to put together".into()) };
     let columns = columns(parts)?;
-    let order = rows_in_order(&first.table.name);
+    let order = rows_in_order(parts, &first.table.name);
     let halves = halves(parts, &columns, &order)?;
     let mut notes: Vec<String> = Vec::new();
     for note in parts.iter().flat_map(|part| &part.table.notes) {
@@ -67,11 +69,18 @@ fn columns(parts: &[Part]) -> Result<Vec<Column>, String> {
     Ok(columns.into_iter().map(|(column, _)| column).collect())
 }
 
-/// The rows of the paper's study of this name.
-fn rows_in_order(name: &str) -> Vec<String> {
+/// Names of rows: those of the paper's study of this name, then all others as they come first.
+fn rows_in_order(parts: &[Part], name: &str) -> Vec<String> {
     let known = BUILT_IN.iter().any(|(built_in, _)| *built_in == name);
     let study = if known { Study::open(name).ok() } else { None };
-    study.map(|study| study.rows.into_iter().map(|row| row.name).collect()).unwrap_or_default()
+    let mut rows: Vec<String> =
+        study.map(|study| study.rows.into_iter().map(|row| row.name).collect()).unwrap_or_default();
+    for line in parts.iter().flat_map(|part| &part.table.halves).flat_map(|half| &half.lines) {
+        if !rows.contains(&line.name) {
+            rows.push(line.name.clone());
+        }
+    }
+    rows
 }
 
 /// A line under construction: each cell with the part it came from.
@@ -96,15 +105,16 @@ fn halves(parts: &[Part], columns: &[Column], order: &[String]) -> Result<Vec<Ha
         }
     }
     copy_what_needs_no_choice(&mut halves);
-    let place = |name: &str| order.iter().position(|known| known == name).unwrap_or(order.len());
+    let place = |name: &str| order.iter().position(|known| known == name);
     let made = |(title, mut lines): (&str, Vec<Line<'_>>)| {
         lines.sort_by_key(|line| place(line.name));
-        let finished = lines.into_iter().map(|line| {
-            let cells = line.cells.into_iter().map(|cell| cell.map(|(cell, _)| cell.clone())).collect();
+        let finished = lines.iter().map(|line| {
+            let cells = line.cells.iter().map(|cell| cell.map(|(cell, _)| cell.clone())).collect();
             TableLine::new(line.name.to_owned(), line.choice, line.tried, cells)
         });
         let mut half = Half { title: title.to_owned(), lines: finished.collect() };
-        half.rank(columns.len());
+        let part = |line: usize, d: usize| lines[line].cells[d].map(|(_, whose)| whose);
+        half.rank(columns.len(), &|a, b, d| part(a, d) == part(b, d));
         half
     };
     Ok(halves.into_iter().map(made).collect())
@@ -156,11 +166,13 @@ fn copy_what_needs_no_choice<'a>(halves: &mut [(&'a str, Vec<Line<'a>>)]) {
     }
 }
 
-/// How the parts were run. One sentence where all agree, or where one says no more than another; else each with what it is about.
+/// How the parts were run: as the first, and whoever says more of the same; what was run otherwise is said of its rows and datasets.
 fn protocol(parts: &[Part]) -> String {
-    let widest = parts.iter().map(|part| part.table.protocol.as_str()).max_by_key(|text| text.len());
-    let widest = widest.unwrap_or_default();
-    let about = |part: &Part| {
+    let common = parts.iter().map(|part| part.table.protocol.as_str());
+    let common = common.reduce(|known, other| if other.starts_with(known) { other } else { known });
+    let mut text = common.unwrap_or_default().to_owned();
+    for part in parts.iter().filter(|part| !common.is_some_and(|text| text.starts_with(&part.table.protocol)))
+    {
         let mut rows: Vec<&str> = Vec::new();
         for line in part.table.halves.iter().flat_map(|half| &half.lines) {
             if !rows.contains(&line.name.as_str()) {
@@ -168,14 +180,9 @@ fn protocol(parts: &[Part]) -> String {
             }
         }
         let columns: Vec<&str> = part.table.columns.iter().map(|column| column.title.as_str()).collect();
-        format!("{} on {}: {}", rows.join(", "), columns.join(", "), part.table.protocol)
-    };
-    let (same, other): (Vec<&Part>, Vec<&Part>) =
-        parts.iter().partition(|part| widest.starts_with(&part.table.protocol));
-    if other.is_empty() {
-        return widest.to_owned();
+        let _ = write!(text, " {} on {}: {}", rows.join(", "), columns.join(", "), part.table.protocol);
     }
-    same.into_iter().chain(other).map(about).collect::<Vec<_>>().join(" ")
+    text
 }
 
 #[cfg(test)]
@@ -256,7 +263,7 @@ mod tests {
         let mut parts = [part("a.json", "X", ["p", "q"], 0.0), part("b.json", "Y", ["p", "q"], 0.0)];
         parts[1].table.protocol = "Five starts.".into();
         let (table, _) = join(&parts, Origin::default()).unwrap();
-        assert_eq!(table.protocol, "p, q on Y: Five starts. p, q on X: Two starts.");
+        assert_eq!(table.protocol, "Two starts. p, q on Y: Five starts.");
     }
 
     #[test]
@@ -270,6 +277,16 @@ mod tests {
         // r has the mean of p, and would be told to equal it if its starts were known.
         assert!(equal(0) && !equal(2));
         assert!(report::markdown(&table, &provenance).contains("came without their single starts"));
+        // What was tested within a part stays, as long as its best is the best.
+        for part in &mut parts {
+            part.table.halves[0].lines[1].cells[0].as_mut().unwrap()[0].equals_best = true;
+            for cell in part.table.halves[0].lines.iter_mut().flat_map(|line| line.cells.iter_mut()) {
+                cell.iter_mut().flatten().for_each(|cell| cell.values.clear());
+            }
+        }
+        let (table, _) = join(&parts, Origin::default()).unwrap();
+        let equal = |line: usize| table.halves[0].lines[line].cells[0].as_ref().unwrap()[0].equals_best;
+        assert_eq!([0, 1, 2, 3].map(equal), [true, true, false, false]);
     }
 
     #[test]

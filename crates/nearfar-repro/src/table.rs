@@ -146,7 +146,7 @@ impl ResultTable {
     pub fn new(study: &Study, found: &[Found]) -> Self {
         let half = |title: &str, wanted: &dyn Fn(Choice) -> bool| {
             let mut half = Half { title: title.into(), lines: lines(study, found, wanted) };
-            half.rank(found.len());
+            half.rank(found.len(), &|_, _, _| false);
             half
         };
         let mut halves = vec![half("Settings chosen with labels (the paper's protocol)", &|choice| {
@@ -237,24 +237,32 @@ fn cell(line: &crate::runner::Line, metric: Metric, row: Option<&str>, found: &F
 }
 
 impl Half {
-    /// Mark the best, the second, and what a paired test over starts does not tell from the best. Cells without their single values, or
-    /// of fewer starts than the best, are not tested.
-    pub(crate) fn rank(&mut self, datasets: usize) {
+    /// Mark the best, the second, and what a paired test over starts does not tell from the best. Without the single values of both
+    /// there is no test; what an earlier one said stays where `tested` tells that it was of these two lines on this dataset.
+    pub(crate) fn rank(&mut self, datasets: usize, tested: &dyn Fn(usize, usize, usize) -> bool) {
         for d in 0..datasets {
             for m in 0..METRICS.len() {
                 let mut order: Vec<usize> =
                     (0..self.lines.len()).filter(|line| self.lines[*line].cell(d, m).is_some()).collect();
                 let mean = |line: usize| self.lines[line].cell(d, m).map_or(0.0, |cell| cell.mean);
                 order.sort_by(|a, b| mean(*b).total_cmp(&mean(*a)));
-                let Some(&best) = order.first() else { continue };
-                let best = self.lines[best].cell(d, m).map(|cell| cell.values.clone()).unwrap_or_default();
+                let Some((best, first)) =
+                    order.first().and_then(|at| Some((*at, self.lines[*at].cell(d, m)?)))
+                else {
+                    continue;
+                };
+                let (was_best, values) = (first.place == Some(1), first.values.clone());
                 for (place, line) in order.into_iter().enumerate() {
                     let Some(cell) = &mut self.lines[line].cells[d] else { continue };
                     let cell = &mut cell[m];
                     cell.place = (place < 2).then_some(place + 1);
-                    let tested = !best.is_empty() && cell.values.len() == best.len();
-                    cell.equals_best =
-                        place == 0 || tested && signed_rank_p(&cell.values, &best) >= SIGNIFICANT;
+                    cell.equals_best = if place == 0 {
+                        true
+                    } else if !values.is_empty() && cell.values.len() == values.len() {
+                        signed_rank_p(&cell.values, &values) >= SIGNIFICANT
+                    } else {
+                        cell.equals_best && was_best && tested(best, line, d)
+                    };
                 }
             }
         }
@@ -307,7 +315,7 @@ mod tests {
         let found = [Found { spec: spec(), size: [400, 1024, 40], hash: "h".into(), rows }];
         let table = ResultTable::new(&study, &found);
         assert_eq!(table.halves.len(), 1);
-        let cells: Vec<&Cell> = table.halves[0].lines.iter().map(|line| &line.cell(0, 0).unwrap()).collect();
+        let cells: Vec<&Cell> = table.halves[0].lines.iter().map(|line| line.cell(0, 0).unwrap()).collect();
         assert_eq!([cells[0].place, cells[2].place], [Some(1), None]);
         assert!(cells[0].equals_best && cells[1].equals_best && !cells[2].equals_best);
         // On one Z: (0.61 − 0.621) / 0.015.
