@@ -703,7 +703,7 @@ class S3NMF(BaseClusterer):
         How evenly members are weighed, above 1 to 1000.
     members : int, default=20
         Factorisations per round.
-    rounds : int, default=10
+    rounds : int, default=2
         Rounds.
     hard_votes : bool, default=True
         Whether a member votes with its labels instead of its factor.
@@ -727,7 +727,7 @@ class S3NMF(BaseClusterer):
     --------
     >>> import nearfar
     >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, noise=0.4, random_state=1)
-    >>> labels = nearfar.S3NMF(n_clusters=3, rounds=2, random_state=0).fit_predict(X)
+    >>> labels = nearfar.S3NMF(n_clusters=3, random_state=0).fit_predict(X)
     >>> nearfar.metrics.accuracy_score(y, labels)
     1.0
     """
@@ -748,7 +748,7 @@ class S3NMF(BaseClusterer):
         *,
         tau: float = 2.0,
         members: int = 20,
-        rounds: int = 10,
+        rounds: int = 2,
         hard_votes: bool = True,
         graph: str = "ncut",
         n_neighbors: int | None = None,

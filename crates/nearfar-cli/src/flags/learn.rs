@@ -38,7 +38,7 @@ pub(crate) struct LearnArgs {
     /// Factorisations per round, of s3nmf [default: 20]
     #[arg(long, value_name = "N", help_heading = "Other methods")]
     pub(crate) members: Option<usize>,
-    /// Rounds, of s3nmf [default: 10]
+    /// Rounds, of s3nmf [default: 2]
     #[arg(long, value_name = "N", help_heading = "Other methods")]
     pub(crate) rounds: Option<usize>,
     /// Let members of s3nmf vote with their factors instead of their labels
