@@ -179,6 +179,14 @@ fn tables_made_one_by_one_are_put_together() {
     assert!(shown.contains("not run"), "{shown}");
     let side = succeed(&folder, &["compare", "joined", "whole"]);
     assert!(side.contains("LSDG [cut]") && !side.contains("NaN"), "{side}");
+    // And cut to a part.
+    let shown = succeed(
+        &folder,
+        &["repro", "whole/mine.json", "--rows", "LSDG", "--only", "Two moons", "-o", "cut", "-q"],
+    );
+    assert!(shown.contains("Two moons") && !shown.contains("PHALS") && !shown.contains("blobs"), "{shown}");
+    let error = fail(&folder, &["repro", "whole/mine.json", "--rows", "X", "-o", "cut"], 2);
+    assert!(error.contains("there are PHALS, LSDG"), "{error}");
     // What cannot be put together, before anything is written.
     let before = std::fs::read(folder.join("joined/mine.md")).unwrap();
     let fails = |parts: &[&str]| fail(&folder, &join(parts), 2);

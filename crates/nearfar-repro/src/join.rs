@@ -28,12 +28,7 @@ pub fn join(parts: &[Part], origin: Origin) -> Result<(ResultTable, Provenance),
     let columns = columns(parts)?;
     let order = rows_in_order(parts, &first.table.name);
     let halves = halves(parts, &columns, &order)?;
-    let mut notes: Vec<String> = Vec::new();
-    for note in parts.iter().flat_map(|part| &part.table.notes) {
-        if !notes.contains(note) {
-            notes.push(note.clone());
-        }
-    }
+    let notes = once(Vec::new(), parts.iter().flat_map(|part| part.table.notes.clone()));
     let files: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
     let provenance = Provenance {
         origin,
@@ -44,6 +39,58 @@ pub fn join(parts: &[Part], origin: Origin) -> Result<(ResultTable, Provenance),
     };
     let ResultTable { name, title, .. } = first.table.clone();
     Ok((ResultTable { name, title, protocol: protocol(parts), columns, halves, notes }, provenance))
+}
+
+/// Keep these rows and these datasets (by the titles of their columns) alone; all where nothing is said. Best and second are found anew.
+///
+/// # Errors
+/// When the table has no such row or dataset; the message says which there are.
+pub fn cut(
+    table: &mut ResultTable,
+    rows: Option<&[String]>,
+    datasets: Option<&[String]>,
+) -> Result<(), String> {
+    if rows.is_none() && datasets.is_none() {
+        return Ok(());
+    }
+    let lines = table.halves.iter().flat_map(|half| &half.lines);
+    wanted("rows", rows, lines.map(|line| line.name.as_str()).collect())?;
+    wanted("only", datasets, table.columns.iter().map(|column| column.title.as_str()).collect())?;
+    let keeps = |wanted: Option<&[String]>, name: &String| wanted.is_none_or(|wanted| wanted.contains(name));
+    let kept: Vec<bool> = table.columns.iter().map(|column| keeps(datasets, &column.title)).collect();
+    let mut of_column = kept.iter();
+    table.columns.retain(|_| of_column.next() == Some(&true));
+    for half in &mut table.halves {
+        half.lines.retain(|line| keeps(rows, &line.name));
+        for line in &mut half.lines {
+            let cells = std::mem::take(&mut line.cells).into_iter().zip(&kept);
+            let cells = cells.filter(|(_, kept)| **kept).map(|(cell, _)| cell).collect();
+            *line = TableLine::new(line.name.clone(), line.choice, line.tried, cells);
+        }
+        half.rank(table.columns.len(), &|_, _, _| true);
+    }
+    let dropped = |note: &String| {
+        rows.is_some_and(|rows| !rows.iter().any(|row| note.starts_with(&format!("{row}: "))))
+    };
+    table.notes.retain(|note| !dropped(note));
+    Ok(())
+}
+
+fn wanted(flag: &str, names: Option<&[String]>, known: Vec<&str>) -> Result<(), String> {
+    let unknown = names.and_then(|names| names.iter().find(|name| !known.contains(&name.as_str())));
+    let Some(unknown) = unknown else { return Ok(()) };
+    let known = once(Vec::new(), known.into_iter());
+    Err(format!("--{flag} {unknown:?} is not in the table; there are {}", known.join(", ")))
+}
+
+/// With what is new of these, in their order.
+fn once<T: PartialEq>(mut known: Vec<T>, items: impl Iterator<Item = T>) -> Vec<T> {
+    for item in items {
+        if !known.contains(&item) {
+            known.push(item);
+        }
+    }
+    known
 }
 
 fn leaves(provenance: &Provenance) -> Vec<Provenance> {
@@ -73,14 +120,9 @@ fn columns(parts: &[Part]) -> Result<Vec<Column>, String> {
 fn rows_in_order(parts: &[Part], name: &str) -> Vec<String> {
     let known = BUILT_IN.iter().any(|(built_in, _)| *built_in == name);
     let study = if known { Study::open(name).ok() } else { None };
-    let mut rows: Vec<String> =
-        study.map(|study| study.rows.into_iter().map(|row| row.name).collect()).unwrap_or_default();
-    for line in parts.iter().flat_map(|part| &part.table.halves).flat_map(|half| &half.lines) {
-        if !rows.contains(&line.name) {
-            rows.push(line.name.clone());
-        }
-    }
-    rows
+    let rows = study.map(|study| study.rows.into_iter().map(|row| row.name).collect()).unwrap_or_default();
+    let lines = parts.iter().flat_map(|part| &part.table.halves).flat_map(|half| &half.lines);
+    once(rows, lines.map(|line| line.name.clone()))
 }
 
 /// A line under construction: each cell with the part it came from.
@@ -173,12 +215,8 @@ fn protocol(parts: &[Part]) -> String {
     let mut text = common.unwrap_or_default().to_owned();
     for part in parts.iter().filter(|part| !common.is_some_and(|text| text.starts_with(&part.table.protocol)))
     {
-        let mut rows: Vec<&str> = Vec::new();
-        for line in part.table.halves.iter().flat_map(|half| &half.lines) {
-            if !rows.contains(&line.name.as_str()) {
-                rows.push(&line.name);
-            }
-        }
+        let lines = part.table.halves.iter().flat_map(|half| &half.lines);
+        let rows = once(Vec::new(), lines.map(|line| line.name.as_str()));
         let columns: Vec<&str> = part.table.columns.iter().map(|column| column.title.as_str()).collect();
         let _ = write!(text, " {} on {}: {}", rows.join(", "), columns.join(", "), part.table.protocol);
     }
@@ -287,6 +325,26 @@ mod tests {
         let (table, _) = join(&parts, Origin::default()).unwrap();
         let equal = |line: usize| table.halves[0].lines[line].cells[0].as_ref().unwrap()[0].equals_best;
         assert_eq!([0, 1, 2, 3].map(equal), [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_table_is_cut_to_rows_and_datasets() {
+        let parts = [part("a.json", "X", ["p", "q"], 0.0), part("b.json", "Y", ["p", "q"], 0.1)];
+        let (whole, _) = join(&parts, Origin::default()).unwrap();
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+        let mut table = whole.clone();
+        cut(&mut table, Some(&names(&["q"])), Some(&names(&["Y"]))).unwrap();
+        assert_eq!((table.columns.len(), means(&table, 0)), (1, vec![Some(0.6)]));
+        let cell = &table.halves[0].lines[0].cells[0].as_ref().unwrap()[0];
+        assert!(cell.place == Some(1) && cell.equals_best, "{cell:?}");
+        assert_eq!(table.halves[0].lines.len(), 1);
+        let mut table = whole.clone();
+        cut(&mut table, None, None).unwrap();
+        assert_eq!(report::csv(&table), report::csv(&whole));
+        let error = cut(&mut table, Some(&names(&["z"])), None).unwrap_err();
+        assert!(error.contains("--rows \"z\"") && error.ends_with("there are p, q"), "{error}");
+        let error = cut(&mut table, None, Some(&names(&["Z"]))).unwrap_err();
+        assert!(error.contains("--only \"Z\"") && error.ends_with("there are X, Y"), "{error}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use nearfar::Params;
 use nearfar::load::{LoadOptions, load_labels_with};
 use nearfar_repro::figures::{self, Figure};
-use nearfar_repro::join::{Part, join};
+use nearfar_repro::join::{Part, cut, join};
 use nearfar_repro::report::{self, Provenance};
 use nearfar_repro::runner::{Found, Progress};
 use nearfar_repro::store::Origin;
@@ -188,12 +188,13 @@ fn is_table(name: &str) -> bool {
 fn write_again(args: &ReproArgs) -> Outcome {
     let names = std::iter::once(&args.study).chain(&args.more);
     let mut parts = names.map(|name| read_table(name)).collect::<Outcome<Vec<Part>>>()?;
-    let (table, provenance) = if parts.len() == 1 {
+    let (mut table, provenance) = if parts.len() == 1 {
         let Part { table, provenance, .. } = parts.remove(0);
         (table, provenance)
     } else {
         join(&parts, origin()).map_err(Failure::wrong)?
     };
+    cut(&mut table, args.rows.as_deref(), args.only.as_deref()).map_err(Failure::wrong)?;
     let markdown = write_forms(&table, &provenance, &args.out_dir)?;
     if !args.quiet {
         say(format_args!("wrote {} (and .csv, .tex, .json, .html); nothing was run", markdown.display()));
