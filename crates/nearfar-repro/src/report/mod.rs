@@ -56,6 +56,16 @@ pub fn from_json(text: &str) -> Result<(ResultTable, Provenance)> {
             "no study's JSON: format {format:?}, version {version}; this program reads {ours:?}, version {known}"
         )));
     }
+    let columns = whole.table.columns.len();
+    for line in whole.table.halves.iter().flat_map(|half| &half.lines) {
+        if line.cells.len() != columns {
+            let found = line.cells.len();
+            return Err(Error::Host(format!(
+                "the line {:?} has {found} cells; there are {columns} datasets",
+                line.name
+            )));
+        }
+    }
     Ok((whole.table, whole.provenance))
 }
 
@@ -226,5 +236,9 @@ pub(crate) mod tests {
             let error = from_json(wrong).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }
+        let mut short = table;
+        short.halves[0].lines[1].cells.clear();
+        let error = from_json(&json(&short, &provenance).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("\"other\" has 0 cells; there are 1 datasets"), "{error}");
     }
 }
