@@ -131,6 +131,9 @@ fn legend(table: &ResultTable) -> Vec<String> {
         lines.push(format!("{NOT_RUN}: not run."));
     }
     let cells = || cells().flatten().flatten();
+    if cells().any(|cell| (1..6).contains(&cell.values.len())) {
+        lines.push("The test tells nothing apart with fewer than six starts.".into());
+    }
     if cells().any(|cell| cell.values.is_empty()) {
         lines.push(
             "Values that came without their single starts are not tested beside those of other tables."
