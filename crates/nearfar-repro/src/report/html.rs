@@ -49,10 +49,11 @@ pub fn html(table: &ResultTable, provenance: &Provenance, figures: &[(String, St
     for (title, svg) in figures {
         let _ = writeln!(out, "<h2>{}</h2>\n<figure class=\"plot\">{svg}</figure>", escape(title));
     }
-    out += "<h2>Record</h2>\n";
+    out += "<h2>Record</h2>\n<ul class=\"note\">\n";
     for record in records(provenance) {
-        let _ = writeln!(out, "<p>{}</p>", escape(&record));
+        let _ = writeln!(out, "<li>{}</li>", escape(&record));
     }
+    out += "</ul>\n";
     out += "<div class=\"scroll plain\" tabindex=\"0\"><table><thead><tr><th>dataset</th><th>samples</th><th>features</th><th>clusters</th><th>SHA-256 of values and classes</th></tr></thead><tbody>\n";
     for column in &table.columns {
         let [n, m, k] = column.size;

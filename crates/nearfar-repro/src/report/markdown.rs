@@ -86,7 +86,12 @@ fn settings(table: &ResultTable, titles: &[String], out: &mut String) {
 }
 
 fn provenance_lines(table: &ResultTable, provenance: &Provenance, out: &mut String) {
-    let _ = writeln!(out, "\n## Record\n\n{}\n", records(provenance).join("\n"));
+    let bullet = if provenance.parts.is_empty() { "" } else { "- " };
+    out.push_str("\n## Record\n\n");
+    for record in records(provenance) {
+        let _ = writeln!(out, "{bullet}{record}");
+    }
+    out.push('\n');
     let _ = writeln!(
         out,
         "| dataset | samples | features | clusters | SHA-256 of values and classes |\n|---|---|---|---|---|"

@@ -112,7 +112,7 @@ fn records(provenance: &Provenance) -> Vec<String> {
     if provenance.parts.is_empty() {
         return vec![made(provenance)];
     }
-    provenance.parts.iter().map(|part| format!("- {}: {}", part.command, made(part))).collect()
+    provenance.parts.iter().map(|part| format!("{}: {}", part.command, made(part))).collect()
 }
 
 /// How far from the paper, in its deviations.
