@@ -142,7 +142,7 @@ fn table(study: &Study, manifest: &Manifest, store: &Store, threads: usize, args
     interrupt::enter(interrupt::Phase::Writing);
     let mut table = ResultTable::new(study, &found);
     if let Some(step) = args.thin.filter(|step| *step > 1) {
-        table.protocol += &format!(" Grids are thinned: every {step}th value of each axis.");
+        table.protocol += &format!(" Grids are thinned: one of every {step} values of each axis.");
     }
     let markdown = write_forms(&table, &provenance(&study.name, args, &found), &args.out_dir)?;
     interrupt::enter(interrupt::Phase::Running);
