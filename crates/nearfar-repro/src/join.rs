@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::report::Provenance;
 use crate::store::Origin;
-use crate::study::{BUILT_IN, Choice, Study};
+use crate::study::{BUILT_IN, Choice, RowSpec, Study};
 use crate::table::{Cell, Column, Half, ResultTable, TableLine};
 
 /// A finished table with what it is called in messages.
@@ -26,9 +26,15 @@ pub struct Part {
 pub fn join(parts: &[Part], origin: Origin) -> Result<(ResultTable, Provenance), String> {
     let Some(first) = parts.first() else { return Err("there are no tables to put together".into()) };
     let columns = columns(parts)?;
-    let order = rows_in_order(parts, &first.table.name);
+    let known = BUILT_IN.iter().any(|(built_in, _)| *built_in == first.table.name);
+    let study = if known { Study::open(&first.table.name).ok() } else { None };
+    let study = study.map(|study| study.rows).unwrap_or_default();
+    let order = rows_in_order(parts, &study);
     let halves = halves(parts, &columns, &order)?;
-    let notes = once(Vec::new(), parts.iter().flat_map(|part| part.table.notes.clone()));
+    // What is known of the paper's rows by now, beside what was known when the parts were run.
+    let of_rows = study.iter().filter(|row| has_row(&halves, &row.name)).filter_map(RowSpec::remark);
+    let of_parts = parts.iter().flat_map(|part| part.table.notes.clone());
+    let notes = once(Vec::new(), of_parts.chain(of_rows));
     let files: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
     let provenance = Provenance {
         origin,
@@ -116,13 +122,14 @@ fn columns(parts: &[Part]) -> Result<Vec<Column>, String> {
     Ok(columns.into_iter().map(|(column, _)| column).collect())
 }
 
-/// Names of rows: those of the paper's study of this name, then all others as they come first.
-fn rows_in_order(parts: &[Part], name: &str) -> Vec<String> {
-    let known = BUILT_IN.iter().any(|(built_in, _)| *built_in == name);
-    let study = if known { Study::open(name).ok() } else { None };
-    let rows = study.map(|study| study.rows.into_iter().map(|row| row.name).collect()).unwrap_or_default();
+/// Names of rows: those of the paper's study, then all others as they come first.
+fn rows_in_order(parts: &[Part], study: &[RowSpec]) -> Vec<String> {
     let lines = parts.iter().flat_map(|part| &part.table.halves).flat_map(|half| &half.lines);
-    once(rows, lines.map(|line| line.name.clone()))
+    once(study.iter().map(|row| row.name.clone()).collect(), lines.map(|line| line.name.clone()))
+}
+
+fn has_row(halves: &[Half], name: &str) -> bool {
+    halves.iter().flat_map(|half| &half.lines).any(|line| line.name == name)
 }
 
 /// A line under construction: each cell with the part it came from.
@@ -294,6 +301,22 @@ mod tests {
         let names = |half: &Half| half.lines.iter().map(|line| line.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&table.halves[0]), ["p", "s"]);
         assert_eq!(names(&table.halves[1]), ["p", "s"]);
+    }
+
+    #[test]
+    fn remarks_on_rows_of_the_paper_are_those_of_today() {
+        let mut parts = [part("a.json", "X", ["RBSMF", "S3NMF"], 0.0)];
+        parts[0].table.name = "table-clustering".into();
+        let (table, _) = join(&parts, Origin::default()).unwrap();
+        let remarks = |row: &str| table.notes.iter().filter(|note| note.starts_with(row)).count();
+        assert_eq!(
+            [remarks("S3NMF: "), remarks("RBSMF: "), remarks("CGSymNMF: ")],
+            [1, 1, 0],
+            "{:?}",
+            table.notes
+        );
+        // As the paper's study has them.
+        assert_eq!(table.halves[0].lines[1].name, "S3NMF");
     }
 
     #[test]

@@ -86,6 +86,13 @@ pub struct RowSpec {
     pub note: Option<String>,
 }
 
+impl RowSpec {
+    /// The word on it, with its name.
+    pub(crate) fn remark(&self) -> Option<String> {
+        self.note.as_ref().map(|note| format!("{}: {note}", self.name))
+    }
+}
+
 /// The values of one setting.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]

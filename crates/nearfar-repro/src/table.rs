@@ -164,7 +164,7 @@ impl ResultTable {
                 same_samples: found.spec.same_samples,
             })
             .collect();
-        let notes = study.rows.iter().filter_map(|row| Some(format!("{}: {}", row.name, row.note.as_ref()?)));
+        let notes = study.rows.iter().filter_map(RowSpec::remark);
         Self {
             name: study.name.clone(),
             title: study.title.clone(),
