@@ -943,6 +943,8 @@ class CGSymNMF(BaseClusterer):
         Weight of self-expression, 0 to 1e9.
     beta : float, default=1.0
         How strongly the graph is held to the first one, 0 to 1e9.
+    precision : {"auto", "double", "single"}, default="auto"
+        Of the n x n matrices; "auto" is single, which takes half of the time.
     %(graph)s
     %(samples)s
     %(common)s
@@ -972,6 +974,7 @@ class CGSymNMF(BaseClusterer):
     _own: ClassVar[dict[str, str]] = {
         "alpha": "alpha",
         "beta": "beta",
+        "precision": "precision",
         "graph": "graph",
         "n_neighbors": "graph_neighbors",
     }
@@ -982,6 +985,7 @@ class CGSymNMF(BaseClusterer):
         *,
         alpha: float = 0.1,
         beta: float = 1.0,
+        precision: str = "auto",
         graph: str = "ncut",
         n_neighbors: int | None = None,
         metric: str = "euclidean",
@@ -997,6 +1001,7 @@ class CGSymNMF(BaseClusterer):
         self.n_clusters = n_clusters
         self.alpha = alpha
         self.beta = beta
+        self.precision = precision
         self.graph = graph
         self.n_neighbors = n_neighbors
         self.metric = metric

@@ -40,6 +40,7 @@ pub fn join(parts: &[Part], origin: Origin) -> Result<(ResultTable, Provenance),
         origin,
         command: format!("nearfar repro {}", files.join(" ")),
         run_seconds: parts.iter().map(|part| part.provenance.run_seconds).sum(),
+        runs: Vec::new(),
         // Parts that were put together themselves count by what they were made of.
         parts: parts.iter().flat_map(|part| leaves(&part.provenance)).collect(),
     };

@@ -1,5 +1,6 @@
 //! Runs what the store lacks, several at a time, and hands back everything the tables need.
 
+use std::collections::{BTreeMap, HashMap};
 use std::panic::resume_unwind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,7 +17,7 @@ use toml::Table;
 
 use crate::error::{Error, Result};
 use crate::manifest::{DatasetSpec, Manifest};
-use crate::store::{Record, Run, Store};
+use crate::store::{Batch, Origin, Record, Run, Store};
 use crate::study::{Choice, RowSpec, Study};
 
 /// The caller's part: what flags mean, and how files are read.
@@ -297,6 +298,8 @@ pub struct Runner<'a, H> {
     total: AtomicUsize,
     done: AtomicUsize,
     fresh: Mutex<(usize, Duration)>,
+    /// Who made the runs that were asked for so far, and their seconds, by key.
+    makers: Mutex<HashMap<String, (Origin, f64)>>,
     clock: Instant,
 }
 
@@ -311,6 +314,7 @@ impl<'a, H: Host> Runner<'a, H> {
             total: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
             fresh: Mutex::new((0, Duration::ZERO)),
+            makers: Mutex::default(),
             clock: Instant::now(),
         }
     }
@@ -534,9 +538,30 @@ impl<'a, H: Host> Runner<'a, H> {
         Ok(all.into_iter().map(|(_, run)| run).collect())
     }
 
+    /// Every run behind the tables, the search of grids included, by who made it: this program now, or whoever filled the store.
+    pub fn made(&self) -> Vec<Batch> {
+        let makers = self.makers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut batches: BTreeMap<&Origin, Vec<f64>> = BTreeMap::new();
+        makers.values().for_each(|(origin, seconds)| batches.entry(origin).or_default().push(*seconds));
+        let batch = |(origin, mut seconds): (&Origin, Vec<f64>)| {
+            // In order of size, as keys come in any order and the sum should not.
+            seconds.sort_unstable_by(f64::total_cmp);
+            Batch { origin: origin.clone(), runs: seconds.len(), seconds: seconds.iter().sum() }
+        };
+        batches.into_iter().map(batch).collect()
+    }
+
+    fn note(&self, id: String, origin: Origin, seconds: f64) {
+        let mut makers = self.makers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        makers.insert(id, (origin, seconds));
+    }
+
     fn one(&self, ready: &Ready, row: &RowSpec, setting: &Setting, seed: u64, repeats: u64) -> Result<Run> {
+        // Only LSDG has a spectral step to repeat; a run of another method that searched the grid is the same one.
+        let repeats = if setting.params.method == MethodParams::Lsdg { repeats } else { 0 };
         let record = record(ready, &setting.params, seed, repeats);
-        if let Some(run) = self.store.get(&record.id)? {
+        if let Some((run, origin)) = self.store.get(&record.id)? {
+            self.note(record.id, origin, run.seconds);
             self.count(ready, None);
             return Ok(run);
         }
@@ -546,6 +571,7 @@ impl<'a, H: Host> Runner<'a, H> {
         let run =
             ready.run(&setting.params, seed, repeats).map_err(Error::run(&ready.spec.name, &row.name))?;
         self.store.put(&record, &run)?;
+        self.note(record.id, self.store.origin().clone(), run.seconds);
         self.count(ready, Some(()));
         Ok(run)
     }

@@ -80,7 +80,7 @@ pub struct Record {
 }
 
 /// Who made the runs.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Origin {
     /// Version of the program.
     pub version: String,
@@ -88,6 +88,18 @@ pub struct Origin {
     pub commit: String,
     /// Processor, cores, system.
     pub machine: String,
+}
+
+/// The runs that one build made on one machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Batch {
+    /// Program and machine.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// How many.
+    pub runs: usize,
+    /// Their seconds together, on one thread each.
+    pub seconds: f64,
 }
 
 /// The open file.
@@ -139,15 +151,29 @@ impl Store {
         work(&connection).map_err(|error| fault(&self.path, &error))
     }
 
-    /// The run of this key, if it was stored.
+    /// Who makes the runs that are put here now.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The run of this key, if it was stored, and who made it.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn get(&self, id: &str) -> Result<Option<Run>> {
+    pub fn get(&self, id: &str) -> Result<Option<(Run, Origin)>> {
         self.with(|connection| {
             connection
-                .prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1"))?
-                .query_row([id], run_of)
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS}, version, git_commit, machine FROM runs WHERE id = ?1"
+                ))?
+                .query_row([id], |row| {
+                    let origin = Origin {
+                        version: row.get("version")?,
+                        commit: row.get("git_commit")?,
+                        machine: row.get("machine")?,
+                    };
+                    Ok((run_of(row)?, origin))
+                })
                 .optional()
         })
     }
@@ -291,12 +317,13 @@ mod tests {
     fn what_is_put_is_there_after_reopening_and_once() {
         let folder = folder("again");
         let (record, run) = some("a");
-        let store = Store::open(&folder, Origin::default()).unwrap();
+        let maker = Origin { version: "1".into(), commit: "c".into(), machine: "m".into() };
+        let store = Store::open(&folder, maker.clone()).unwrap();
         store.put(&record, &run).unwrap();
         store.put(&record, &Run { accuracy: 0.1, ..run.clone() }).unwrap();
         drop(store);
         let store = Store::open(&folder, Origin::default()).unwrap();
-        assert_eq!(store.get("a").unwrap(), Some(run.clone()));
+        assert_eq!(store.get("a").unwrap(), Some((run.clone(), maker)));
         assert_eq!(store.get("b").unwrap(), None);
         assert_eq!((store.count().unwrap(), store.all().unwrap()["a"].clone()), (1, (record, run)));
         std::fs::remove_dir_all(&folder).unwrap();

@@ -20,7 +20,6 @@ use crate::model::{Model, Source};
 use crate::neighbors::{Input, SearchReport, Warning};
 use crate::observe::{Event, Observer, Stage, go_on};
 use crate::params::Params;
-use crate::plan::Precision;
 use crate::prepared::{in_pool, plan_held, timed};
 use crate::spectral::eigen::Operator;
 
@@ -180,6 +179,7 @@ impl Prepared {
             stream: Stream::new(params.seed, EXTRA_STREAM + member as u64),
             stop: &params.stop,
             kmeans_restarts: params.kmeans_restarts,
+            precision: params.precision,
             seed: params.seed,
             member,
             known,
@@ -235,7 +235,7 @@ impl Prepared {
             sigma: self.sigma.clone(),
             timings: vec![(Stage::Neighbors, self.seconds)],
             warnings: self.warnings.clone(),
-            precision: Precision::Double,
+            precision: params.method.precision(params.precision),
             n_features: self.n_features,
             search: self.search,
             ..Model::empty(params, source)
@@ -317,7 +317,7 @@ fn learn_one(method: MethodParams, task: Task<'_>) -> Result<Fitted> {
         MethodParams::GsNmf(params) => learn::gsnmf::learn(task, &params),
         MethodParams::Gnmf(params) => learn::gnmf::learn(task, &params),
         MethodParams::NmfAn(params) => learn::nmfan::learn(task, &params),
-        MethodParams::CgSymNmf(params) => learn::cgsymnmf::learn(task, &params),
+        MethodParams::CgSymNmf(params) => Ok(learn::cgsymnmf::learn(task, &params)),
         MethodParams::RbsMf(params) => learn::rbsmf::learn(task, &params),
         MethodParams::S3Nmf(params) => learn::s3nmf::learn(task, &params),
         MethodParams::KMeans => learn::kmeans::learn(task),

@@ -328,6 +328,8 @@ pub(crate) struct FamilyJob {
     pub(crate) own: u64,
     /// Whether it keeps the samples.
     pub(crate) samples: bool,
+    /// Of its n × n matrices.
+    pub(crate) precision: Precision,
 }
 
 impl Plan {
@@ -389,7 +391,7 @@ impl Plan {
         let step = nf * ((r * (2 * k + r)) as f64 + products) * 1e-9
             + family.own as f64 / 8.0 * SECONDS_PER_PAIR_AND_ITERATION;
         let seconds = (searched + job.starts as f64 * step * ITERATIONS) / threads as f64;
-        let (mode, binned, precision) = (Mode::Exact, None, Precision::Double);
+        let (mode, binned, precision) = (Mode::Exact, None, family.precision);
         Self { mode, binned, precision, side_by_side, bytes, limit, parts, seconds }
     }
 }

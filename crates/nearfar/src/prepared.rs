@@ -488,10 +488,9 @@ pub fn plan_held(
     }
     let neighbors = if needs == Needs::Samples { 0 } else { params.graph.resolved_neighbors(n_samples) };
     let samples = needs != Needs::Graph;
-    Plan::of_family(
-        &FamilyJob { job, neighbors, own: params.method.working_bytes(n_samples, job.n_clusters), samples },
-        limit,
-    )
+    let own = params.method.working_bytes(n_samples, job.n_clusters, params.precision);
+    let precision = params.method.precision(params.precision);
+    Plan::of_family(&FamilyJob { job, neighbors, own, samples, precision }, limit)
 }
 
 /// Exact or binned: as asked for, else exact where it fits and does not take long.

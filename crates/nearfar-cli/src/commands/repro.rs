@@ -11,8 +11,8 @@ use nearfar::load::{LoadOptions, load_labels_with};
 use nearfar_repro::figures::{self, Figure};
 use nearfar_repro::join::{Part, cut, join};
 use nearfar_repro::report::{self, Provenance};
-use nearfar_repro::runner::{Found, Progress};
-use nearfar_repro::store::Origin;
+use nearfar_repro::runner::Progress;
+use nearfar_repro::store::{Batch, Origin};
 use nearfar_repro::table::ResultTable;
 use nearfar_repro::{Dataset, DatasetSpec, Host, Manifest, Runner, Store, Study, study};
 use toml::{Table, Value};
@@ -144,7 +144,7 @@ fn table(study: &Study, manifest: &Manifest, store: &Store, threads: usize, args
     if let Some(step) = args.thin.filter(|step| *step > 1) {
         table.protocol += &format!(" Grids are thinned: one of every {step} values of each axis.");
     }
-    let markdown = write_forms(&table, &provenance(&study.name, args, &found), &args.out_dir)?;
+    let markdown = write_forms(&table, &provenance(&study.name, args, runner.made()), &args.out_dir)?;
     interrupt::enter(interrupt::Phase::Running);
     if !args.quiet {
         say(format_args!(
@@ -263,7 +263,7 @@ fn draw(manifest: &Manifest, store: &Store, threads: usize, args: &ReproArgs) ->
     })
 }
 
-fn provenance(name: &str, args: &ReproArgs, found: &[Found]) -> Provenance {
+fn provenance(name: &str, args: &ReproArgs, runs: Vec<Batch>) -> Provenance {
     let built_in = study::BUILT_IN.iter().any(|(known, _)| *known == name);
     let file = Path::new(&args.study).file_name().map_or(name.into(), |file| file.to_string_lossy());
     let what = if built_in { name.into() } else { file };
@@ -278,13 +278,8 @@ fn provenance(name: &str, args: &ReproArgs, found: &[Found]) -> Provenance {
     add("starts", args.starts.map(|n| n.to_string()));
     add("screen", args.screen.map(|n| n.to_string()));
     add("thin", args.thin.map(|n| n.to_string()));
-    let runs = found.iter().flat_map(|found| &found.rows).flatten().flat_map(|line| &line.runs);
-    Provenance {
-        origin: origin(),
-        command,
-        run_seconds: runs.map(|run| run.seconds).sum(),
-        parts: Vec::new(),
-    }
+    let run_seconds = runs.iter().map(|batch| batch.seconds).sum();
+    Provenance { origin: origin(), command, run_seconds, runs, parts: Vec::new() }
 }
 
 fn origin() -> Origin {

@@ -14,7 +14,7 @@ pub use markdown::markdown;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::store::Origin;
+use crate::store::{Batch, Origin};
 use crate::table::{Cell, ResultTable, TableLine};
 
 /// What every form carries about the runs behind it.
@@ -25,8 +25,11 @@ pub struct Provenance {
     pub origin: Origin,
     /// The command that makes it again.
     pub command: String,
-    /// Seconds of all runs together, on one thread each.
+    /// Seconds of all runs together, on one thread each; of tables without `runs`, of those alone whose values are shown.
     pub run_seconds: f64,
+    /// Every run behind the table, by who made it. Empty in tables put together and in those of versions that did not keep it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<Batch>,
     /// Of a table put together: what made its parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Provenance>,
@@ -103,16 +106,33 @@ fn mean(line: &TableLine, metric: usize) -> String {
 
 /// Who made it, a sentence for every part.
 fn records(provenance: &Provenance) -> Vec<String> {
-    let made = |provenance: &Provenance| {
-        let Provenance { origin: Origin { version, commit, machine }, run_seconds, .. } = provenance;
-        format!(
-            "nearfar {version}, commit {commit}; {machine}; the runs took {run_seconds:.0} s of one thread."
-        )
-    };
     if provenance.parts.is_empty() {
         return vec![made(provenance)];
     }
     provenance.parts.iter().map(|part| format!("{}: {}", part.command, made(part))).collect()
+}
+
+fn made(provenance: &Provenance) -> String {
+    let by = |Origin { version, commit, machine }: &Origin| {
+        format!("nearfar {version}, commit {commit}; {machine}")
+    };
+    let Provenance { origin, run_seconds, runs, .. } = provenance;
+    match runs.as_slice() {
+        [] => format!(
+            "{}; the runs that are shown took {run_seconds:.0} s of one thread (the search of grids is not counted).",
+            by(origin)
+        ),
+        [all] if all.origin == *origin => {
+            format!("{}; {} runs, {:.0} s of one thread.", by(origin), all.runs, all.seconds)
+        }
+        several => {
+            let batch = |batch: &Batch| {
+                format!("{} runs by {} ({:.0} s of one thread)", batch.runs, by(&batch.origin), batch.seconds)
+            };
+            let batches: Vec<String> = several.iter().map(batch).collect();
+            format!("{}; the table was written by commit {}.", batches.join(", "), origin.commit)
+        }
+    }
 }
 
 /// How far from the paper, in its deviations.
@@ -202,7 +222,8 @@ pub(crate) mod tests {
             notes: vec!["a note".into()],
         };
         let (origin, command) = (Origin::default(), "nearfar repro t".into());
-        let provenance = Provenance { origin, command, run_seconds: 4.0, parts: Vec::new() };
+        let runs = vec![Batch { origin: Origin::default(), runs: 3, seconds: 4.0 }];
+        let provenance = Provenance { origin, command, run_seconds: 4.0, runs, parts: Vec::new() };
         (table, provenance)
     }
 
@@ -223,6 +244,20 @@ pub(crate) mod tests {
         assert!(html.contains("x_1 &lt;b&gt;,&quot;|") && html.contains("<b>.620</b>"), "{html}");
         let json: serde_json::Value = serde_json::from_str(&json(&table, &provenance).unwrap()).unwrap();
         assert_eq!(json["halves"][0]["lines"][0]["cells"][0][0]["mean"], 0.62);
+    }
+
+    #[test]
+    fn the_record_tells_who_made_the_runs() {
+        let (_, mut provenance) = small();
+        assert!(made(&provenance).ends_with("; 3 runs, 4 s of one thread."), "{}", made(&provenance));
+        let other = Origin { commit: "older".into(), ..Origin::default() };
+        provenance.origin.commit = "newer".into();
+        provenance.runs.push(Batch { origin: other, runs: 2, seconds: 7.0 });
+        let text = made(&provenance);
+        assert!(text.contains("2 runs by nearfar , commit older;  (7 s of one thread)"), "{text}");
+        assert!(text.ends_with("written by commit newer."), "{text}");
+        provenance.runs.clear();
+        assert!(made(&provenance).contains("the search of grids is not counted"));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::graph::SparseGraph;
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::observe::{Observer, Stage};
+use crate::plan::Precision;
 
 /// Which model is learnt, with the settings of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
@@ -263,9 +264,18 @@ impl MethodParams {
         }
     }
 
+    /// What the n × n matrices of a method of the family are held in where this was asked for.
+    pub(crate) fn precision(&self, asked: Precision) -> Precision {
+        match self {
+            Self::CgSymNmf(_) if asked != Precision::Double => Precision::Single,
+            _ => Precision::Double,
+        }
+    }
+
     /// Bytes that a start of the method holds besides graph, samples and factors.
-    pub(crate) fn working_bytes(&self, n: usize, r: usize) -> u64 {
-        let matrix = (n as u64).saturating_mul(n as u64).saturating_mul(8);
+    pub(crate) fn working_bytes(&self, n: usize, r: usize, asked: Precision) -> u64 {
+        let cell = if self.precision(asked) == Precision::Single { 4 } else { 8 };
+        let matrix = (n as u64).saturating_mul(n as u64).saturating_mul(cell);
         match self {
             Self::SymNmf(own) => own.working_bytes(n, r),
             Self::NmfAn(_) => 2 * matrix,
@@ -388,6 +398,7 @@ pub(crate) struct Task<'a> {
     pub(crate) stream: Stream,
     pub(crate) stop: &'a StopRule,
     pub(crate) kmeans_restarts: usize,
+    pub(crate) precision: Precision,
     pub(crate) seed: u64,
     pub(crate) member: usize,
     /// What RBSMF learnt before, which no seed changes.

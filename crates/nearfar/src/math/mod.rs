@@ -2,7 +2,7 @@
 
 pub(crate) mod complement;
 pub mod cubic;
-pub(crate) mod dense;
+pub mod dense;
 pub(crate) mod exp;
 pub mod factor;
 pub mod kernel;

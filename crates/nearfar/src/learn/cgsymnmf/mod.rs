@@ -19,15 +19,17 @@
 mod tests;
 mod update;
 
-use super::family::{Fitted, Labeling, Task, check_strength};
+use super::family::{Fitted, Labeling, MethodParams, Task, check_strength};
 use super::multiplicative::{Regularizer, quarter_step};
 use super::run::{Method, run};
 use super::trace::TraceRow;
 use crate::error::{ParamError, Result};
 use crate::graph::SparseGraph;
+use crate::math::dense::Cell;
 use crate::math::factor::Factor;
 use crate::math::kernel::{dot, norm2};
 use crate::observe::Observer;
+use crate::plan::Precision;
 use update::{Expression, Terms};
 
 /// Settings of the method.
@@ -57,25 +59,31 @@ impl CgSymNmfParams {
 }
 
 /// One start.
-#[allow(clippy::unnecessary_wraps, reason = "one signature for all methods")]
-pub(crate) fn learn(mut task: Task<'_>, params: &CgSymNmfParams) -> Result<Fitted> {
-    let (rows, stream) = (task.rows(), &mut task.stream);
-    let noise = (0..rows.n * rows.n).map(|_| stream.uniform()).collect();
-    let mut method = CgSymNmf::new(&rows.values, task.graph(), noise, task.start, params);
-    let learned = run(&mut method, task.stop, task.member, task.observer);
-    let objective = method.objective();
-    Ok(Fitted { learned, factor: method.factor, objective, labeling: Labeling::Largest })
+pub(crate) fn learn(task: Task<'_>, params: &CgSymNmfParams) -> Fitted {
+    match MethodParams::CgSymNmf(*params).precision(task.precision) {
+        Precision::Single => learn_in::<f32>(task, params),
+        _ => learn_in::<f64>(task, params),
+    }
 }
 
-/// The method; see the module.
+fn learn_in<E: Cell>(mut task: Task<'_>, params: &CgSymNmfParams) -> Fitted {
+    let (rows, stream) = (task.rows(), &mut task.stream);
+    let noise = (0..rows.n * rows.n).map(|_| E::narrow(stream.uniform())).collect();
+    let mut method = CgSymNmf::<E>::new(&rows.values, task.graph(), noise, task.start, params);
+    let learned = run(&mut method, task.stop, task.member, task.observer);
+    let objective = method.objective();
+    Fitted { learned, factor: method.factor, objective, labeling: Labeling::Largest }
+}
+
+/// The method; see the module. The n × n matrices and their products are of numbers `E`.
 #[derive(Debug)]
-pub struct CgSymNmf<'a> {
-    expression: Expression<'a>,
+pub struct CgSymNmf<'a, E: Cell = f64> {
+    expression: Expression<'a, E>,
     terms: Terms,
     factor: Factor,
 }
 
-impl<'a> CgSymNmf<'a> {
+impl<'a, E: Cell> CgSymNmf<'a, E> {
     /// Learn S from the samples (n × m, row-major) and `graph`, V from `start`; `noise` (n × n, in [0, 1)) lifts the zeros of the first S.
     ///
     /// # Panics
@@ -83,7 +91,7 @@ impl<'a> CgSymNmf<'a> {
     pub fn new(
         samples: &[f64],
         graph: &'a SparseGraph,
-        noise: Vec<f64>,
+        noise: Vec<E>,
         start: Factor,
         params: &CgSymNmfParams,
     ) -> Self {
@@ -105,7 +113,7 @@ impl<'a> CgSymNmf<'a> {
     }
 
     /// S, n × n, row-major.
-    pub fn similarity(&self) -> &[f64] {
+    pub fn similarity(&self) -> &[E] {
         self.expression.similarity()
     }
 
@@ -120,7 +128,7 @@ impl<'a> CgSymNmf<'a> {
     }
 }
 
-impl Method for CgSymNmf<'_> {
+impl<E: Cell> Method for CgSymNmf<'_, E> {
     fn start(&mut self) -> Option<TraceRow> {
         Some(self.row(0, 1.0))
     }
