@@ -105,6 +105,46 @@ fn a_study_killed_at_random_moments_ends_like_an_unbroken_one() {
 }
 
 #[test]
+fn runs_of_a_search_serve_the_chosen_setting_and_are_in_the_record() {
+    let folder = folder("repro-reused");
+    data(&folder);
+    let study = "title = \"t\"\nstarts = 3\nscreen = 2\n[[row]]\nname = \"GNMF\"\nmethod = \"gnmf\"\n[row.grid]\nlambda = [1, 100]\n";
+    std::fs::write(folder.join("grid.toml"), study).unwrap();
+    succeed(&folder, &["repro", "grid.toml", "--data", ".", "-o", "out", "--only", "moons", "-q"]);
+    let record = || {
+        let text = std::fs::read_to_string(folder.join("out/grid.json")).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()["provenance"].take()
+    };
+    let first = record();
+    // Two settings with seeds 0 and 1; of the settings that were chosen, and of the defaults where they are another, only seed 2 is new
+    // (all three of the defaults, which the grid has: lambda is 100).
+    let runs = first["runs"][0]["runs"].as_u64().unwrap();
+    assert!((5..=6).contains(&runs), "{first}");
+    assert_eq!(first["runs"][0]["commit"], first["commit"]);
+    assert!(
+        (first["run_seconds"].as_f64().unwrap() - first["runs"][0]["seconds"].as_f64().unwrap()).abs() < 1e-9
+    );
+    // Another call takes them all from the store, with the seconds that they took then.
+    succeed(&folder, &["repro", "grid.toml", "--data", ".", "-o", "out", "--only", "moons", "-q"]);
+    assert_eq!(record()["runs"], first["runs"]);
+}
+
+#[test]
+fn a_dataset_that_is_wrong_is_told_before_the_first_one_is_run() {
+    let folder = folder("repro-late");
+    data(&folder);
+    let manifest = std::fs::read_to_string(folder.join("datasets.toml")).unwrap();
+    let wrong = manifest.replace("truth = \"y\"", "truth = \"z\"");
+    assert_ne!(manifest, wrong);
+    std::fs::write(folder.join("datasets.toml"), wrong).unwrap();
+    let said = fail(&folder, &["repro", "mine.toml", "--data", ".", "-o", "late"], 2);
+    assert!(said.contains("\"z\"") && !said.contains("runs, blobs"), "{said}");
+    std::fs::write(folder.join("datasets.toml"), manifest).unwrap();
+    let good = nearfar(&folder, &["repro", "mine.toml", "--data", ".", "-o", "late"]);
+    assert!(good.status.success(), "{}", stderr(&good));
+}
+
+#[test]
 fn every_row_of_the_built_in_studies_runs() {
     let folder = folder("studies");
     data(&folder);

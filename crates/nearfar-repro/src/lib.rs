@@ -6,6 +6,7 @@
 //! table.rs     means, spreads, choices, tests    report/      as Markdown, CSV, LaTeX, JSON, HTML
 //! figures/     the paper's figures, as SVG and PNG
 //! published.rs what the paper reports            join.rs      several finished tables as one
+//! pace.rs      how long it will still take
 //! ```
 //!
 //! The crate never prints and knows no flags: the caller turns settings into [`nearfar::Params`] and reads the data ([`Host`]).
@@ -14,6 +15,7 @@ mod error;
 pub mod figures;
 pub mod join;
 pub mod manifest;
+mod pace;
 pub mod published;
 pub mod report;
 pub mod runner;

@@ -17,6 +17,7 @@ use toml::Table;
 
 use crate::error::{Error, Result};
 use crate::manifest::{DatasetSpec, Manifest};
+use crate::pace::{Kind, Pace};
 use crate::store::{Batch, Origin, Record, Run, Store};
 use crate::study::{Choice, RowSpec, Study};
 
@@ -295,28 +296,15 @@ pub struct Runner<'a, H> {
     store: &'a Store,
     host: &'a H,
     threads: usize,
-    total: AtomicUsize,
-    done: AtomicUsize,
-    fresh: Mutex<(usize, Duration)>,
+    pace: Mutex<Pace>,
     /// Who made the runs that were asked for so far, and their seconds, by key.
     makers: Mutex<HashMap<String, (Origin, f64)>>,
-    clock: Instant,
 }
 
 impl<'a, H: Host> Runner<'a, H> {
     /// Of a study, so many runs side by side.
     pub fn new(study: &'a Study, store: &'a Store, host: &'a H, threads: usize) -> Self {
-        Self {
-            study,
-            store,
-            host,
-            threads: threads.max(1),
-            total: AtomicUsize::new(0),
-            done: AtomicUsize::new(0),
-            fresh: Mutex::new((0, Duration::ZERO)),
-            makers: Mutex::default(),
-            clock: Instant::now(),
-        }
+        Self { study, store, host, threads: threads.max(1), pace: Mutex::default(), makers: Mutex::default() }
     }
 
     /// The datasets of the study, in its order.
@@ -346,48 +334,57 @@ impl<'a, H: Host> Runner<'a, H> {
     /// # Errors
     /// When data or settings are wrong, the store fails, or the host asks to stop; what was finished is stored.
     pub fn run(&self, datasets: &[DatasetSpec]) -> Result<Vec<Found>> {
-        // Settings are judged before anything is computed.
+        // Settings and data are judged before anything is computed.
         for row in &self.study.rows {
             self.settings(row, 2)?;
         }
-        let study = self.study;
-        let per_dataset: usize = study
-            .rows
-            .iter()
-            .map(|row| {
-                let screened = if row.grid.is_empty() {
-                    0
-                } else {
-                    row.settings().len() * study.screen_of(row) as usize
-                };
-                screened + row.choices().len() * study.starts as usize
-            })
-            .sum();
-        self.total.store(per_dataset * datasets.len(), Ordering::Relaxed);
+        for points in self.sizes(datasets)? {
+            for (at, row) in self.study.rows.iter().enumerate() {
+                self.expect_search(at, points);
+                for choice in 0..row.choices().len() {
+                    let kind = Kind { row: at, choice: Some(choice) };
+                    self.pace().expect(kind, self.study.starts as usize, points);
+                }
+            }
+        }
         datasets.iter().map(|spec| self.on(spec)).collect()
     }
 
-    /// Count on the screening of this many datasets alone.
-    pub(crate) fn expect_screening(&self, datasets: usize) {
-        let runs = |row: &RowSpec| row.settings().len() * self.study.screen_of(row) as usize;
-        self.total.store(datasets * self.study.rows.iter().map(runs).sum::<usize>(), Ordering::Relaxed);
+    /// How many samples each has.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub(crate) fn sizes(&self, datasets: &[DatasetSpec]) -> Result<Vec<usize>> {
+        datasets.iter().map(|spec| Ok(self.host.dataset(spec).map_err(Error::Host)?.n_samples)).collect()
+    }
+
+    /// The grid of this row will be searched on a dataset of so many samples.
+    pub(crate) fn expect_search(&self, at: usize, points: usize) {
+        let row = &self.study.rows[at];
+        if !row.grid.is_empty() {
+            let runs = row.settings().len() * self.study.screen_of(row) as usize;
+            self.pace().expect(Kind { row: at, choice: None }, runs, points);
+        }
+    }
+
+    fn pace(&self) -> std::sync::MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Every setting of the first row's grid with the runs that screen it.
     pub(crate) fn screened(&self, ready: &mut Ready) -> Result<Vec<Screened>> {
-        let row = &self.study.rows[0];
-        let (grid, _) = self.settings(row, ready.clusters)?;
+        let (grid, _) = self.settings(&self.study.rows[0], ready.clusters)?;
         Self::add_graphs(ready, grid.iter())?;
-        let runs = self.screen(ready, row, &grid)?;
+        let runs = self.screen(ready, 0, &grid)?;
         Ok(grid.into_iter().zip(runs).collect())
     }
 
-    fn screen(&self, ready: &Ready, row: &RowSpec, grid: &[Setting]) -> Result<Vec<Vec<Run>>> {
-        let seeds = self.study.screen_of(row);
+    fn screen(&self, ready: &Ready, row: usize, grid: &[Setting]) -> Result<Vec<Vec<Run>>> {
+        let seeds = self.study.screen_of(&self.study.rows[row]);
         // Seed by seed: what settings of one seed, or seeds of one setting, have in common is known before it is asked for again.
         let jobs: Vec<(&Setting, u64)> =
             (0..seeds).flat_map(|seed| grid.iter().map(move |setting| (setting, seed))).collect();
-        let runs = self.batch(ready, row, &jobs, 0)?;
+        let runs = self.batch(ready, Kind { row, choice: None }, &jobs, 0)?;
         let of = |at: usize| runs.iter().skip(at).step_by(grid.len()).cloned().collect();
         Ok((0..grid.len()).map(of).collect())
     }
@@ -419,11 +416,9 @@ impl<'a, H: Host> Runner<'a, H> {
             self.study.rows.iter().map(|row| self.settings(row, ready.clusters)).collect();
         let rows = rows?;
         Self::add_graphs(&mut ready, rows.iter().flat_map(|(grid, default)| grid.iter().chain(default)))?;
-        let lines: Result<Vec<Vec<Line>>> = self
-            .study
-            .rows
+        let lines: Result<Vec<Vec<Line>>> = rows
             .iter()
-            .zip(&rows)
+            .enumerate()
             .map(|(row, (grid, default))| match default {
                 Some(default) => self.lines(&ready, row, grid, default),
                 None => Ok(vec![self.foreign(&ready, row)?]),
@@ -437,8 +432,9 @@ impl<'a, H: Host> Runner<'a, H> {
         })
     }
 
-    fn lines(&self, ready: &Ready, row: &RowSpec, grid: &[Setting], default: &Setting) -> Result<Vec<Line>> {
-        let screened = if row.grid.is_empty() { Vec::new() } else { self.screen(ready, row, grid)? };
+    fn lines(&self, ready: &Ready, at: usize, grid: &[Setting], default: &Setting) -> Result<Vec<Line>> {
+        let row = &self.study.rows[at];
+        let screened = if row.grid.is_empty() { Vec::new() } else { self.screen(ready, at, grid)? };
         let mean = |runs: &[Run], of: fn(&Run) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
         // The first of equals, so that the choice does not depend on anything else.
         let best = |of: &dyn Fn(&[Run]) -> f64| {
@@ -447,7 +443,8 @@ impl<'a, H: Host> Runner<'a, H> {
         };
         row.choices()
             .iter()
-            .map(|choice| {
+            .enumerate()
+            .map(|(which, choice)| {
                 let setting = match choice {
                     Choice::Only | Choice::Defaults => default,
                     Choice::Labels => &grid[best(&|runs| mean(runs, |run| run.accuracy))],
@@ -461,7 +458,12 @@ impl<'a, H: Host> Runner<'a, H> {
                         _ => setting.text.clone(),
                     },
                     tried: grid.len(),
-                    runs: self.batch(ready, row, &jobs, self.study.repeats)?,
+                    runs: self.batch(
+                        ready,
+                        Kind { row: at, choice: Some(which) },
+                        &jobs,
+                        self.study.repeats,
+                    )?,
                     params: settings_json(&setting.params),
                 })
             })
@@ -469,7 +471,8 @@ impl<'a, H: Host> Runner<'a, H> {
     }
 
     /// Labels made elsewhere.
-    fn foreign(&self, ready: &Ready, row: &RowSpec) -> Result<Line> {
+    fn foreign(&self, ready: &Ready, at: usize) -> Result<Line> {
+        let row = &self.study.rows[at];
         let pattern = row.labels.as_deref().unwrap_or_default();
         let runs: Result<Vec<Run>> = (0..self.study.starts)
             .map(|seed| {
@@ -484,7 +487,7 @@ impl<'a, H: Host> Runner<'a, H> {
                     )));
                 }
                 let run = ready.judge(&[labels]).map_err(Error::run(&ready.spec.name, &row.name))?;
-                self.count(ready, None);
+                self.count(ready, Kind { row: at, choice: Some(0) }, None);
                 Ok(run)
             })
             .collect();
@@ -498,13 +501,7 @@ impl<'a, H: Host> Runner<'a, H> {
     }
 
     /// These runs, from the store or made now; in the order of the jobs.
-    fn batch(
-        &self,
-        ready: &Ready,
-        row: &RowSpec,
-        jobs: &[(&Setting, u64)],
-        repeats: u64,
-    ) -> Result<Vec<Run>> {
+    fn batch(&self, ready: &Ready, kind: Kind, jobs: &[(&Setting, u64)], repeats: u64) -> Result<Vec<Run>> {
         let next = AtomicUsize::new(0);
         let failed = AtomicBool::new(false);
         // Plain threads: a worker of a rayon pool that waits for a fit's own pool would begin another fit meanwhile.
@@ -514,7 +511,7 @@ impl<'a, H: Host> Runner<'a, H> {
                 while !failed.load(Ordering::Relaxed) {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some((setting, seed)) = jobs.get(at) else { break };
-                    match self.one(ready, row, setting, *seed, repeats) {
+                    match self.one(ready, kind, setting, *seed, repeats) {
                         Ok(run) => made.push((at, run)),
                         Err(error) => {
                             failed.store(true, Ordering::Relaxed);
@@ -556,35 +553,32 @@ impl<'a, H: Host> Runner<'a, H> {
         makers.insert(id, (origin, seconds));
     }
 
-    fn one(&self, ready: &Ready, row: &RowSpec, setting: &Setting, seed: u64, repeats: u64) -> Result<Run> {
+    fn one(&self, ready: &Ready, kind: Kind, setting: &Setting, seed: u64, repeats: u64) -> Result<Run> {
         // Only LSDG has a spectral step to repeat; a run of another method that searched the grid is the same one.
         let repeats = if setting.params.method == MethodParams::Lsdg { repeats } else { 0 };
         let record = record(ready, &setting.params, seed, repeats);
         if let Some((run, origin)) = self.store.get(&record.id)? {
             self.note(record.id, origin, run.seconds);
-            self.count(ready, None);
+            self.count(ready, kind, None);
             return Ok(run);
         }
         if self.host.stop() {
             return Err(Error::Stopped { finished: self.store.count()? });
         }
-        let run =
-            ready.run(&setting.params, seed, repeats).map_err(Error::run(&ready.spec.name, &row.name))?;
+        let row = &self.study.rows[kind.row].name;
+        let run = ready.run(&setting.params, seed, repeats).map_err(Error::run(&ready.spec.name, row))?;
         self.store.put(&record, &run)?;
         self.note(record.id, self.store.origin().clone(), run.seconds);
-        self.count(ready, Some(()));
+        self.count(ready, kind, Some(run.seconds));
         Ok(run)
     }
 
-    fn count(&self, ready: &Ready, fresh: Option<()>) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        let total = self.total.load(Ordering::Relaxed).max(done);
-        let left = {
-            let mut known = self.fresh.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if fresh.is_some() {
-                *known = (known.0 + 1, self.clock.elapsed());
-            }
-            (known.0 > 0).then(|| known.1.mul_f64((total - done) as f64 / known.0 as f64))
+    fn count(&self, ready: &Ready, kind: Kind, made: Option<f64>) {
+        let (done, total, left) = {
+            let mut pace = self.pace();
+            pace.finish(kind, ready.data.n_samples, made);
+            let (done, total) = pace.runs();
+            (done, total, pace.left(self.threads))
         };
         self.host.progress(&Progress { dataset: &ready.spec.name, done, total, left });
     }

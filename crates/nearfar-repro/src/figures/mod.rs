@@ -54,8 +54,10 @@ pub fn draw<H: Host>(manifest: &Manifest, store: &Store, host: &H, threads: usiz
     clustering.rows.retain(|row| row.method.as_deref() == Some("lsdg"));
     let (by_neighbors, by_grid) =
         (Runner::new(&neighbors, store, host, threads), Runner::new(&clustering, store, host, threads));
-    by_neighbors.expect_screening(manifest.datasets.len());
-    by_grid.expect_screening(manifest.datasets.len());
+    for points in by_grid.sizes(&manifest.datasets)? {
+        by_neighbors.expect_search(0, points);
+        by_grid.expect_search(0, points);
+    }
     let subjects: Result<Vec<Subject>> = manifest
         .datasets
         .iter()
