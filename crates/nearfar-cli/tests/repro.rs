@@ -145,6 +145,20 @@ fn a_dataset_that_is_wrong_is_told_before_the_first_one_is_run() {
 }
 
 #[test]
+fn datasets_are_told_without_running_anything() {
+    let folder = folder("repro-datasets");
+    data(&folder);
+    let said = succeed(&folder, &["repro", "table-datasets", "--data", ".", "-o", "sets"]);
+    assert!(said.contains("Two moons") && !folder.join("sets/runs.sqlite").exists(), "{said}");
+    let text = std::fs::read_to_string(folder.join("sets/table-datasets.json")).unwrap();
+    let table: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(table["datasets"][1]["size"], serde_json::json!([2, 40, 2]));
+    for ending in ["md", "csv", "tex", "html"] {
+        assert!(folder.join("sets").join(format!("table-datasets.{ending}")).exists());
+    }
+}
+
+#[test]
 fn every_row_of_the_built_in_studies_runs() {
     let folder = folder("studies");
     data(&folder);

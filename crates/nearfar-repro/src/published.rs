@@ -10,6 +10,23 @@ pub const DATASETS: [&str; 8] =
 /// A method's row: name, ACC and NMI of the eight datasets.
 type Row = (&'static str, [Cell; 8], [Cell; 8]);
 
+/// Features, samples and clusters of a dataset, by the paper's first table.
+pub fn size(dataset: &str) -> Option<[usize; 3]> {
+    let at = DATASETS.iter().position(|name| *name == dataset)?;
+    Some(SIZES[at])
+}
+
+const SIZES: [[usize; 3]; 8] = [
+    [7, 210, 3],
+    [32 * 32, 165, 15],
+    [32 * 32, 400, 40],
+    [60, 600, 6],
+    [16 * 16, 1000, 10],
+    [32 * 32, 1440, 20],
+    [28 * 28, 2000, 10],
+    [16 * 16, 1593, 10],
+];
+
 /// ACC and NMI of a row and column of the paper's tables.
 pub fn published(row: &str, dataset: &str) -> Option<[Cell; 2]> {
     let at = DATASETS.iter().position(|name| *name == dataset)?;
@@ -98,6 +115,7 @@ mod tests {
         assert_eq!(published("lsdg", "orl"), Some([(0.683, 0.014), (0.846, 0.006)]));
         assert_eq!(published("rbsmf", "coil20"), Some([(0.800, 0.000), (0.892, 0.000)]));
         assert_eq!((published("lsdg", "iris"), published("x", "orl")), (None, None));
+        assert_eq!((size("orl"), size("iris")), (Some([1024, 400, 40]), None));
         assert!(is_row("lsdg without both") && !is_row("LSDG"));
     }
 }

@@ -218,7 +218,10 @@ impl Study {
         let path = Path::new(name);
         if !path.exists() {
             let known: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
-            let problem = format!("there is no such file, and the built-in studies are {}", known.join(", "));
+            let problem = format!(
+                "there is no such file, and the built-in studies are {}, table-datasets, figures and all",
+                known.join(", ")
+            );
             return Err(Error::wrong(name, problem));
         }
         let text = std::fs::read_to_string(path).map_err(Error::file(path))?;

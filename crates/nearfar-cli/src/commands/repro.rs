@@ -10,7 +10,7 @@ use nearfar::Params;
 use nearfar::load::{LoadOptions, load_labels_with};
 use nearfar_repro::figures::{self, Figure};
 use nearfar_repro::join::{Part, cut, join};
-use nearfar_repro::report::{self, Provenance};
+use nearfar_repro::report::{self, Provenance, datasets};
 use nearfar_repro::runner::Progress;
 use nearfar_repro::store::{Batch, Origin};
 use nearfar_repro::table::ResultTable;
@@ -56,14 +56,24 @@ pub(crate) fn run(args: &ReproArgs) -> Outcome {
     })));
     interrupt::enter(interrupt::Phase::Running);
     let names: Vec<&str> = match args.study.as_str() {
-        "all" => study::BUILT_IN.iter().map(|(name, _)| *name).chain(["figures"]).collect(),
+        "all" => {
+            let tables = study::BUILT_IN.iter().map(|(name, _)| *name);
+            std::iter::once(datasets::NAME).chain(tables).chain(["figures"]).collect()
+        }
         one => vec![one],
     };
+    if names[0] == datasets::NAME {
+        describe(&manifest, args)?;
+    }
     // Mistakes in any of them show before the first one runs.
     let studies: Vec<Option<Study>> = names
         .iter()
+        .filter(|name| **name != datasets::NAME)
         .map(|name| if *name == "figures" { Ok(None) } else { open(name, args).map(Some) })
         .collect::<Outcome<_>>()?;
+    if studies.is_empty() {
+        return Ok(());
+    }
     let store = Store::open(&args.out_dir, origin())?;
     for study in studies {
         match &study {
@@ -128,6 +138,24 @@ fn open(name: &str, args: &ReproArgs) -> Outcome<Study> {
         study.thin(step);
     }
     Ok(study)
+}
+
+/// The datasets themselves; nothing is run.
+fn describe(manifest: &Manifest, args: &ReproArgs) -> Outcome {
+    let all = datasets::details(manifest, &Program::new(true))?;
+    let command = command(datasets::NAME, args);
+    make_folder(&args.out_dir)?;
+    for (ending, text) in datasets::forms(&all, &command, &origin())? {
+        let file = args.out_dir.join(format!("{}.{ending}", datasets::NAME));
+        write_file(&file, |out| out.write_all(text.as_bytes()))?;
+    }
+    write_stdout(|out| {
+        writeln!(out, "{:16}{:>10}{:>10}{:>10}", "dataset", "features", "samples", "clusters")?;
+        for datasets::Details { title, size: [m, n, k], .. } in &all {
+            writeln!(out, "{title:16}{m:>10}{n:>10}{k:>10}")?;
+        }
+        writeln!(out)
+    })
 }
 
 /// One study: run what is missing, write the table in every form.
@@ -264,7 +292,13 @@ fn draw(manifest: &Manifest, store: &Store, threads: usize, args: &ReproArgs) ->
 }
 
 fn provenance(name: &str, args: &ReproArgs, runs: Vec<Batch>) -> Provenance {
-    let built_in = study::BUILT_IN.iter().any(|(known, _)| *known == name);
+    let run_seconds = runs.iter().map(|batch| batch.seconds).sum();
+    Provenance { origin: origin(), command: command(name, args), run_seconds, runs, parts: Vec::new() }
+}
+
+/// The command that makes a study's table again.
+fn command(name: &str, args: &ReproArgs) -> String {
+    let built_in = name == datasets::NAME || study::BUILT_IN.iter().any(|(known, _)| *known == name);
     let file = Path::new(&args.study).file_name().map_or(name.into(), |file| file.to_string_lossy());
     let what = if built_in { name.into() } else { file };
     let mut command = format!("nearfar repro {what} --data DIR");
@@ -278,8 +312,7 @@ fn provenance(name: &str, args: &ReproArgs, runs: Vec<Batch>) -> Provenance {
     add("starts", args.starts.map(|n| n.to_string()));
     add("screen", args.screen.map(|n| n.to_string()));
     add("thin", args.thin.map(|n| n.to_string()));
-    let run_seconds = runs.iter().map(|batch| batch.seconds).sum();
-    Provenance { origin: origin(), command, run_seconds, runs, parts: Vec::new() }
+    command
 }
 
 fn origin() -> Origin {

@@ -207,8 +207,8 @@ Every finished run is stored at once in runs.sqlite; the same command goes on wh
 #[derive(Args, Debug)]
 #[command(after_help = REPRO_EXAMPLES)]
 pub(crate) struct ReproArgs {
-    /// table-clustering, table-ablation, table-orthogonality, table-aosymnmf, figures, all, a study's file, or the
-    /// JSON of a finished table, which is written again in every form
+    /// table-datasets, table-clustering, table-ablation, table-orthogonality, table-aosymnmf, figures, all, a study's
+    /// file, or the JSON of a finished table, which is written again in every form
     #[arg(value_name = "STUDY")]
     pub(crate) study: String,
     /// JSONs of more finished tables, to be put together with the first: other rows, or other datasets

@@ -43,7 +43,7 @@ pub fn csv(table: &ResultTable) -> String {
     out
 }
 
-fn field(text: &str) -> String {
+pub(super) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -45,7 +45,7 @@ fn show(cell: &Cell) -> String {
     format!("{mean} $\\pm$ {}{tied}", number(cell.std))
 }
 
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {

@@ -1,6 +1,7 @@
 //! A finished table in the forms people use.
 
 mod csv;
+pub mod datasets;
 mod html;
 mod latex;
 mod markdown;
