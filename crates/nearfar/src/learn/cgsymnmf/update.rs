@@ -58,6 +58,7 @@ fn directions<E: Cell>(samples: &[f64], n: usize) -> (Vec<E>, usize) {
     for row in samples.chunks_exact(m) {
         used.iter_mut().zip(row).for_each(|(used, x)| *used |= *x != 0.0);
     }
+    used[0] |= !used.contains(&true); // data of zeros has a feature too
     let places: Vec<usize> = (0..m).filter(|f| used[*f]).collect();
     let mut x = Vec::with_capacity(n * places.len());
     for row in samples.chunks_exact(m) {
@@ -88,11 +89,9 @@ impl<'a, E: Cell> Expression<'a, E> {
         assert_eq!(noise.len(), n * n, "noise is n × n");
         let (x, m) = directions(samples, n);
         let mut k = vec![E::default(); n * n];
-        if m > 0 {
-            k.par_chunks_mut(ROWS * n).zip(x.par_chunks(ROWS * m)).for_each(|(k, own)| {
-                multiply_transposed(own, &x, m, n, k);
-            });
-        }
+        k.par_chunks_mut(ROWS * n).zip(x.par_chunks(ROWS * m)).for_each(|(k, own)| {
+            multiply_transposed(own, &x, m, n, k);
+        });
         let signed = k.par_iter().any(|k| *k < E::default());
         let (sum, count) = (0..n)
             .flat_map(|i| graph.row(i).1)
