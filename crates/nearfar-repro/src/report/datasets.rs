@@ -129,11 +129,13 @@ fn html(rows: &[[String; 6]], command: &str) -> String {
          <div class=\"scroll plain\" tabindex=\"0\"><table><thead><tr>",
         escape(command)
     );
-    HEADER.iter().for_each(|title| out += &format!("<th scope=\"col\">{title}</th>"));
+    for title in HEADER {
+        let _ = write!(out, "<th scope=\"col\">{title}</th>");
+    }
     out += "</tr></thead><tbody>\n";
     for row in rows {
-        let cells: String = row.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
-        let _ = writeln!(out, "<tr>{cells}</tr>");
+        let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
+        let _ = writeln!(out, "<tr><td>{}</td></tr>", cells.join("</td><td>"));
     }
     out + "</tbody></table></div>\n</main>\n<footer>Made by nearfar. One file, no network.</footer>\n</body>\n</html>\n"
 }

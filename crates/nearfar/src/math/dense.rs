@@ -79,7 +79,7 @@ pub(crate) fn cross<E: Cell>(a: &[E], b: &[E], p: usize, q: usize) -> Vec<E> {
     let mut parts = parts.into_iter();
     let mut sum = parts.next().unwrap_or_else(|| vec![E::default(); p * q]);
     for part in parts {
-        sum.iter_mut().zip(&part).for_each(|(sum, part)| *sum = *sum + *part);
+        sum.iter_mut().zip(&part).for_each(|(sum, part)| *sum += *part);
     }
     sum
 }
