@@ -2,6 +2,8 @@
 
 use anyhow::Result;
 use faer::linalg::matmul::matmul;
+use faer::traits::ComplexField;
+use faer::traits::math_utils::one;
 use faer::{Accum, Mat, Par};
 use nearfar::generate::varied;
 use nearfar::graph::SparseGraph;
@@ -15,7 +17,7 @@ use nearfar::learn::{FactorSolver, MethodKind, MethodParams, Regularizer, StopRu
 use nearfar::math::factor::Factor;
 use nearfar::observe::Silent;
 use nearfar::slices::Graph;
-use nearfar::{Input, Params, Samples, family};
+use nearfar::{Input, Params, Precision, Samples, family};
 
 use crate::clock::{peak_bytes, timed};
 
@@ -47,6 +49,8 @@ struct Work {
     roots: f64,
     /// Products n × n × r or n × n × 1, as many as two inner loops (eigenvectors, a projection) take: no count.
     as_needed: bool,
+    /// Whether the dense products are of single precision.
+    single: bool,
 }
 
 impl Work {
@@ -71,6 +75,7 @@ fn contenders() -> Vec<(&'static str, MethodParams, Work)> {
     let of_samples = |graph, samples, small| Work { graph, small, samples, ..Work::default() };
     let ao = |regularizer, solver| MethodParams::from(AoSymNmfParams { alpha: 0.1, regularizer, solver });
     let products = FactorSolver::Multiplicative;
+    let expression = Work { pairs: 2.0, square: 2.0, cube: 1.0, ..Work::default() };
     vec![
         ("phals", MethodParams::Phals, w(2.0, 4.0)),
         ("aosymnmf, columns", ao(Regularizer::Proposed, FactorSolver::Columns), w(2.0, 8.0)),
@@ -100,11 +105,8 @@ fn contenders() -> Vec<(&'static str, MethodParams, Work)> {
         ("gnmf", MethodKind::Gnmf.into(), of_samples(1.0, 2.0, 4.0)),
         ("nmf", MethodKind::Nmf.into(), of_samples(0.0, 2.0, 4.0)),
         ("nmfan", MethodKind::NmfAn.into(), Work { pairs: 1.0, ..of_samples(0.0, 2.0, 4.0) }),
-        (
-            "cgsymnmf",
-            MethodKind::CgSymNmf.into(),
-            Work { pairs: 2.0, square: 2.0, cube: 1.0, ..Work::default() },
-        ),
+        ("cgsymnmf", MethodKind::CgSymNmf.into(), Work { single: true, ..expression }),
+        ("cgsymnmf, double", MethodKind::CgSymNmf.into(), expression),
         (
             "s3nmf, in a member",
             S3NmfParams { members: 1, rounds: 1, ..S3NmfParams::default() }.into(),
@@ -126,6 +128,7 @@ fn best(mut work: impl FnMut()) -> f64 {
 fn units(work: &Work, graph: &SparseGraph, n: usize, m: usize, r: usize) -> Work {
     let v = Factor::new(vec![0.5; n * r], n, r);
     let mut out = vec![0.0; n * r];
+    let dense = |a, b, c| if work.single { dense::<f32>(a, b, c) } else { dense::<f64>(a, b, c) };
     let wanted = |count: f64, measure: &mut dyn FnMut() -> f64| if count > 0.0 { measure() } else { 0.0 };
     Work {
         graph: wanted(work.graph, &mut || best(|| graph.times(&v, &mut out))),
@@ -136,14 +139,15 @@ fn units(work: &Work, graph: &SparseGraph, n: usize, m: usize, r: usize) -> Work
         cube: wanted(work.cube, &mut || dense(n, n, n)),
         roots: wanted(work.roots, &mut || best(|| roots(&mut vec![0.5; n]))),
         as_needed: false,
+        single: work.single,
     }
 }
 
 /// Seconds of a product a × b times b × c.
-fn dense(a: usize, b: usize, c: usize) -> f64 {
-    let (x, y) = (Mat::<f64>::full(a, b, 0.5), Mat::<f64>::full(b, c, 0.5));
-    let mut z = Mat::<f64>::zeros(a, c);
-    best(|| matmul(z.as_mut(), Accum::Replace, x.as_ref(), y.as_ref(), 1.0, Par::Seq))
+fn dense<E: ComplexField>(a: usize, b: usize, c: usize) -> f64 {
+    let (x, y) = (Mat::<E>::full(a, b, one()), Mat::<E>::full(b, c, one()));
+    let mut z = Mat::<E>::zeros(a, c);
+    best(|| matmul(z.as_mut(), Accum::Replace, x.as_ref(), y.as_ref(), one(), Par::Seq))
 }
 
 /// Replace every number by the root of a cubic, by the closed formula.
@@ -181,7 +185,8 @@ fn table(n: usize, m: usize, r: usize) -> Result<()> {
         }
         let run = |iterations: usize| -> Result<f64> {
             let stop = StopRule { max_iter: iterations, loss_tolerance: -1.0, change_tolerance: -1.0 };
-            let params = Params { stop, kmeans_restarts: 1, ..Params::of(r, method) };
+            let precision = if work.single { Precision::Single } else { Precision::Double };
+            let params = Params { stop, precision, kmeans_restarts: 1, ..Params::of(r, method) };
             let (model, seconds) = timed(|| prepared.fit(&params, &Silent));
             model?;
             Ok(seconds.cpu)
