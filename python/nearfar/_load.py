@@ -95,6 +95,8 @@ def _parameters(about: dict[str, Any]) -> dict[str, Any]:
             given[name] = params["graph"]["kind"]
         elif inside == "graph_neighbors":
             given[name] = params["graph"]["neighbors"]
+        elif name == "precision":
+            given[name] = params["precision"]
         elif about["method"] == "sbsum":
             given[name] = method["block"]
         else:
