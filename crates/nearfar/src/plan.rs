@@ -116,6 +116,8 @@ pub struct Plan {
 
 /// Nominal speeds behind the rough time: seconds per pair of a stage, on one thread.
 const SECONDS_PER_MULTIPLY: f64 = 1.0 / 15e9;
+/// In products of large matrices, double precision.
+const SECONDS_PER_DENSE_MULTIPLY: f64 = 1.0 / 22e9;
 const SECONDS_PER_SORTED_PAIR: f64 = 2.5e-9;
 const SECONDS_PER_PAIR_AND_ITERATION: f64 = 6e-9;
 const ITERATIONS: f64 = 130.0;
@@ -330,6 +332,8 @@ pub(crate) struct FamilyJob {
     pub(crate) samples: bool,
     /// Of its n × n matrices.
     pub(crate) precision: Precision,
+    /// Multiplications in products of n × n matrices, of one start.
+    pub(crate) work: f64,
 }
 
 impl Plan {
@@ -390,7 +394,9 @@ impl Plan {
         let products = if family.samples { 2.0 * r as f64 * mf } else { 0.0 };
         let step = nf * ((r * (2 * k + r)) as f64 + products) * 1e-9
             + family.own as f64 / 8.0 * SECONDS_PER_PAIR_AND_ITERATION;
-        let seconds = (searched + job.starts as f64 * step * ITERATIONS) / threads as f64;
+        let multiplied = family.work * SECONDS_PER_DENSE_MULTIPLY
+            / if family.precision == Precision::Single { 2.0 } else { 1.0 };
+        let seconds = (searched + job.starts as f64 * (step * ITERATIONS + multiplied)) / threads as f64;
         let (mode, binned, precision) = (Mode::Exact, None, family.precision);
         Self { mode, binned, precision, side_by_side, bytes, limit, parts, seconds }
     }

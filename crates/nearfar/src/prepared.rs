@@ -490,7 +490,8 @@ pub fn plan_held(
     let samples = needs != Needs::Graph;
     let own = params.method.working_bytes(n_samples, job.n_clusters, params.precision);
     let precision = params.method.precision(params.precision);
-    Plan::of_family(&FamilyJob { job, neighbors, own, samples, precision }, limit)
+    let work = params.method.dense_work(n_samples, n_features);
+    Plan::of_family(&FamilyJob { job, neighbors, own, samples, precision, work }, limit)
 }
 
 /// Exact or binned: as asked for, else exact where it fits and does not take long.

@@ -13,7 +13,7 @@ use nearfar::learn::{Learned, Method, MethodParams, StopRule, TraceRow, run};
 use nearfar::math::factor::Factor;
 use nearfar::math::rng::Stream;
 use nearfar::observe::{CancelFlag, Silent};
-use nearfar::{DataError, Error, Input, Metric, Model, Params, Samples, fit, fit_observed};
+use nearfar::{DataError, Error, Input, Metric, Model, Params, Precision, Samples, fit, fit_observed};
 use nearfar_testkit::golden::Golden;
 use nearfar_testkit::{hard, oracle};
 use proptest::prelude::*;
@@ -353,6 +353,28 @@ fn separated_blobs_are_recovered() {
         }
     }
     assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn cgsymnmf_runs_in_single_precision_unless_told_otherwise() {
+    let (x, _) = hard::blobs_on_a_line(&[40, 30, 50], 5, 1.0, 2.0, 8);
+    let samples = Samples::from_rows(&x, 120, 5).unwrap();
+    let with = |precision| {
+        fit(samples, &Params::of(3, CgSymNmfParams::default()).starts(1).precision(precision)).unwrap()
+    };
+    let [auto, single, double] = [Precision::Auto, Precision::Single, Precision::Double].map(with);
+    assert_eq!([&auto, &single, &double].map(|model| model.precision), {
+        [Precision::Single, Precision::Single, Precision::Double]
+    });
+    let objective = |model: &Model| model.best_member().unwrap().objective.total();
+    assert_eq!((&auto.labels, objective(&auto)), (&single.labels, objective(&single)));
+    // Rounding alone sets the two apart.
+    let apart = (objective(&double) - objective(&single)).abs() / objective(&double);
+    assert!(apart > 0.0 && apart < 1e-4, "{apart:e}");
+    assert!(adjusted_rand(&single.labels, &double.labels).unwrap() > 0.99);
+    // A method without n × n matrices of its own stays in double precision.
+    let plain = Params::of(3, MethodParams::Phals).starts(1).precision(Precision::Single);
+    assert_eq!(fit(samples, &plain).unwrap().precision, Precision::Double);
 }
 
 #[test]

@@ -272,6 +272,15 @@ impl MethodParams {
         }
     }
 
+    /// Multiplications in products of n × n matrices that a start usually takes; only CGSymNMF makes such products.
+    pub(crate) fn dense_work(&self, n: usize, m: usize) -> f64 {
+        const ITERATIONS: f64 = 400.0; // as on the paper's datasets
+        match self {
+            Self::CgSymNmf(_) => ITERATIONS * (n as f64).powi(2) * (2 * m).min(n) as f64,
+            _ => 0.0,
+        }
+    }
+
     /// Bytes that a start of the method holds besides graph, samples and factors.
     pub(crate) fn working_bytes(&self, n: usize, r: usize, asked: Precision) -> u64 {
         let cell = if self.precision(asked) == Precision::Single { 4 } else { 8 };
@@ -450,4 +459,23 @@ pub(crate) struct Fitted {
     /// The method's own objective at the end; smaller is better.
     pub(crate) objective: f64,
     pub(crate) labeling: Labeling,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cgsymnmf_is_planned_in_the_precision_that_it_runs_in() {
+        let method = MethodParams::from(CgSymNmfParams::default());
+        assert_eq!(method.working_bytes(100, 3, Precision::Auto), 6 * 100 * 100 * 4);
+        assert_eq!(method.working_bytes(100, 3, Precision::Double), 6 * 100 * 100 * 8);
+        assert_eq!(
+            MethodParams::from(RbsMfParams::default()).working_bytes(100, 3, Precision::Single),
+            6 * 100 * 100 * 8
+        );
+        // Few features make a product cheaper, more than n / 2 do not make it dearer.
+        assert_eq!(method.dense_work(100, 10), 0.2 * method.dense_work(100, 1000));
+        assert_eq!((method.dense_work(100, 50), MethodParams::Phals.dense_work(100, 50)), (4e8, 0.0));
+    }
 }
