@@ -45,7 +45,8 @@ pub fn join(parts: &[Part], origin: Origin) -> Result<(ResultTable, Provenance),
         parts: parts.iter().flat_map(|part| leaves(&part.provenance)).collect(),
     };
     let ResultTable { name, title, .. } = first.table.clone();
-    Ok((ResultTable { name, title, protocol: protocol(parts), columns, halves, notes }, provenance))
+    let protocol = protocol(parts, &columns);
+    Ok((ResultTable { name, title, protocol, columns, halves, notes }, provenance))
 }
 
 /// Keep these rows and these datasets (by the titles of their columns) alone; all where nothing is said. Best and second are found anew.
@@ -216,17 +217,37 @@ fn copy_what_needs_no_choice<'a>(halves: &mut [(&'a str, Vec<Line<'a>>)]) {
     }
 }
 
-/// How the parts were run: as the first, and whoever says more of the same; what was run otherwise is said of its rows and datasets.
-fn protocol(parts: &[Part]) -> String {
+/// How the parts were run: as the first, and whoever says more of the same; the sentences of others that differ are said of their rows
+/// and, where those are not all, datasets.
+fn protocol(parts: &[Part], columns: &[Column]) -> String {
+    let sentences = |text: &str| text.split_inclusive(". ").map(|s| s.trim().to_owned()).collect::<Vec<_>>();
     let common = parts.iter().map(|part| part.table.protocol.as_str());
     let common = common.reduce(|known, other| if other.starts_with(known) { other } else { known });
     let mut text = common.unwrap_or_default().to_owned();
-    for part in parts.iter().filter(|part| !common.is_some_and(|text| text.starts_with(&part.table.protocol)))
-    {
+    let known = sentences(&text);
+    let mut others: Vec<(String, Vec<String>)> = Vec::new();
+    for part in parts {
+        let own: Vec<String> = sentences(&part.table.protocol)
+            .into_iter()
+            .filter(|sentence| !known.contains(sentence))
+            .collect();
+        let own = own.join(" ");
+        if own.is_empty() {
+            continue;
+        }
         let lines = part.table.halves.iter().flat_map(|half| &half.lines);
-        let rows = once(Vec::new(), lines.map(|line| line.name.as_str()));
-        let columns: Vec<&str> = part.table.columns.iter().map(|column| column.title.as_str()).collect();
-        let _ = write!(text, " {} on {}: {}", rows.join(", "), columns.join(", "), part.table.protocol);
+        let mut who = once(Vec::new(), lines.map(|line| line.name.as_str())).join(", ");
+        if part.table.columns.len() < columns.len() {
+            let titles: Vec<&str> = part.table.columns.iter().map(|column| column.title.as_str()).collect();
+            let _ = write!(who, " on {}", titles.join(", "));
+        }
+        match others.iter_mut().find(|(said, _)| *said == own) {
+            Some((_, all)) => all.push(who),
+            None => others.push((own, vec![who])),
+        }
+    }
+    for (own, all) in others {
+        let _ = write!(text, " {}: {own}", all.join("; "));
     }
     text
 }
@@ -326,6 +347,22 @@ mod tests {
         parts[1].table.protocol = "Five starts.".into();
         let (table, _) = join(&parts, Origin::default()).unwrap();
         assert_eq!(table.protocol, "Two starts. p, q on Y: Five starts.");
+        // What is the same is not said again, nor twice what several have in common.
+        let mut parts = [
+            part("a.json", "X", ["p", "q"], 0.0),
+            part("b.json", "Y", ["p", "q"], 0.0),
+            part("c.json", "X", ["r", "s"], 0.0),
+        ];
+        parts[0].table.protocol = "Two starts. Grids whole. p: with seed 0.".into();
+        parts[1].table.protocol = "Two starts. Grids thinned.".into();
+        parts[2].table.protocol = "Two starts. Grids thinned.".into();
+        let (table, _) = join(&parts, Origin::default()).unwrap();
+        assert_eq!(
+            table.protocol,
+            "Two starts. Grids whole. p: with seed 0. p, q on Y; r, s on X: Grids thinned."
+        );
+        let (table, _) = join(&[parts[0].clone(), parts[2].clone()], Origin::default()).unwrap();
+        assert_eq!(table.protocol, "Two starts. Grids whole. p: with seed 0. r, s: Grids thinned.");
     }
 
     #[test]
