@@ -179,7 +179,7 @@ impl Prepared {
             stream: Stream::new(params.seed, EXTRA_STREAM + member as u64),
             stop: &params.stop,
             kmeans_restarts: params.kmeans_restarts,
-            precision: params.precision,
+            precision: params.method.precision(params.precision),
             seed: params.seed,
             member,
             known,

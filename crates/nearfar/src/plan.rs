@@ -16,7 +16,7 @@ use crate::slices::{BinnedShape, tiles};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
-    /// Double where it fits, single where only that fits.
+    /// Double where it fits, single where only that fits; single in binned mode and of CGSymNMF.
     #[default]
     Auto,
     /// 64 bits.

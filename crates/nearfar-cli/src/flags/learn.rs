@@ -107,7 +107,7 @@ pub(crate) struct LearnArgs {
     /// [default: 80 % of what is free]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Size>,
-    /// Storage of the pairs [default: auto, which is double where it fits]
+    /// Storage of the pairs [default: auto, which is double where it fits, and single for cgsymnmf]
     #[arg(long, value_enum)]
     pub(crate) precision: Option<PrecisionName>,
     /// How pairs are held: exact (n squared) or binned (grows with n) [default: auto, which is exact where it fits and

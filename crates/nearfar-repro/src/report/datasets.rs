@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 
-use nearfar_report::{CHROME, STYLE};
 use serde::Serialize;
 
 use super::csv::field;
-use super::html::escape;
+use super::html::{FOOT, escape, head};
 use super::{NOT_RUN, latex};
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
@@ -123,12 +122,7 @@ fn tex(rows: &[[String; 6]], command: &str) -> String {
 }
 
 fn html(rows: &[[String; 6]], command: &str) -> String {
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>{CHROME}<title>{TITLE}</title><style>{STYLE}</style></head>\n<body>\n\
-         <header class=\"top\"><p class=\"eyebrow\">a study of nearfar</p><h1>{TITLE}</h1></header>\n<main>\n<pre><code>{}</code></pre>\n\
-         <div class=\"scroll plain\" tabindex=\"0\"><table><thead><tr>",
-        escape(command)
-    );
+    let mut out = head(TITLE, command) + "<div class=\"scroll plain\" tabindex=\"0\"><table><thead><tr>";
     for title in HEADER {
         let _ = write!(out, "<th scope=\"col\">{title}</th>");
     }
@@ -137,7 +131,7 @@ fn html(rows: &[[String; 6]], command: &str) -> String {
         let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
         let _ = writeln!(out, "<tr><td>{}</td></tr>", cells.join("</td><td>"));
     }
-    out + "</tbody></table></div>\n</main>\n<footer>Made by nearfar. One file, no network.</footer>\n</body>\n</html>\n"
+    out + FOOT
 }
 
 #[cfg(test)]

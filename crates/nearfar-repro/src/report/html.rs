@@ -9,14 +9,21 @@ pub(crate) use nearfar_report::escape;
 use super::{NOT_RUN, Provenance, distance, legend, mean, number, records};
 use crate::table::{Cell, METRICS, ResultTable};
 
+/// A page up to where its text begins.
+pub(super) fn head(title: &str, command: &str) -> String {
+    let (title, command) = (escape(title), escape(command));
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>{CHROME}<title>{title}</title><style>{STYLE}</style></head>\n<body>\n\
+         <header class=\"top\"><p class=\"eyebrow\">a study of nearfar</p><h1>{title}</h1></header>\n<main>\n<pre><code>{command}</code></pre>\n"
+    )
+}
+
+/// What ends a page whose last thing is a table.
+pub(super) const FOOT: &str = "</tbody></table></div>\n</main>\n<footer>Made by nearfar. One file, no network.</footer>\n</body>\n</html>\n";
+
 /// The page; `figures` are titles with SVG text.
 pub fn html(table: &ResultTable, provenance: &Provenance, figures: &[(String, String)]) -> String {
-    let title = escape(&table.title);
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>{CHROME}<title>{title}</title><style>{STYLE}</style></head>\n<body>\n\
-         <header class=\"top\"><p class=\"eyebrow\">a study of nearfar</p><h1>{title}</h1></header>\n<main>\n<pre><code>{}</code></pre>\n<ul class=\"note\">\n",
-        escape(&provenance.command)
-    );
+    let mut out = head(&table.title, &provenance.command) + "<ul class=\"note\">\n";
     for line in legend(table) {
         let _ = writeln!(out, "<li>{}</li>", escape(&line));
     }
@@ -64,7 +71,7 @@ pub fn html(table: &ResultTable, provenance: &Provenance, figures: &[(String, St
             column.hash
         );
     }
-    out + "</tbody></table></div>\n</main>\n<footer>Made by nearfar. One file, no network.</footer>\n</body>\n</html>\n"
+    out + FOOT
 }
 
 fn show(cell: &Cell) -> String {

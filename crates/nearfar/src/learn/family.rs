@@ -407,6 +407,7 @@ pub(crate) struct Task<'a> {
     pub(crate) stream: Stream,
     pub(crate) stop: &'a StopRule,
     pub(crate) kmeans_restarts: usize,
+    /// Of n × n matrices.
     pub(crate) precision: Precision,
     pub(crate) seed: u64,
     pub(crate) member: usize,

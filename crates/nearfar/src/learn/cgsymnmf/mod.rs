@@ -19,7 +19,7 @@
 mod tests;
 mod update;
 
-use super::family::{Fitted, Labeling, MethodParams, Task, check_strength};
+use super::family::{Fitted, Labeling, Task, check_strength};
 use super::multiplicative::{Regularizer, quarter_step};
 use super::run::{Method, run};
 use super::trace::TraceRow;
@@ -60,7 +60,7 @@ impl CgSymNmfParams {
 
 /// One start.
 pub(crate) fn learn(task: Task<'_>, params: &CgSymNmfParams) -> Fitted {
-    match MethodParams::CgSymNmf(*params).precision(task.precision) {
+    match task.precision {
         Precision::Single => learn_in::<f32>(task, params),
         _ => learn_in::<f64>(task, params),
     }
