@@ -3,6 +3,7 @@
 use crate::checkpoint::{Checkpoint, Round};
 use crate::consensus::{Ensemble, Known, Member};
 use crate::crew::InStep;
+use crate::engine;
 use crate::error::{DataError, Error, ParamError, Result};
 use crate::family;
 use crate::labels::score::adjusted_rand;
@@ -76,14 +77,18 @@ pub fn fit_saved(
 /// As [`fit`], and [`Error::Cancelled`] when the observer asks to stop.
 pub fn fit_observed(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Model> {
     params.check()?;
-    check_sizes(input.n_samples(), params.n_clusters)?;
+    if !params.find_clusters {
+        check_sizes(input.n_samples(), params.n_clusters)?;
+    }
     let in_step = in_step(input, observer);
     let observer = in_step.as_ref().map_or(observer, |in_step| in_step as &dyn Observer);
-    if params.method == MethodParams::Lsdg {
-        let prepared = Prepared::made(input, params, false, None, observer)?;
-        prepared.fit_from(Some(input), params, None, observer)
-    } else {
-        family::Prepared::new(input, params, observer)?.fit(params, observer)
+    match params.method {
+        MethodParams::NearFar(_) => in_pool(params, || engine::fit(input, params, observer)),
+        MethodParams::Lsdg => {
+            let prepared = Prepared::made(input, params, false, None, observer)?;
+            prepared.fit_from(Some(input), params, None, observer)
+        }
+        _ => family::Prepared::new(input, params, observer)?.fit(params, observer),
     }
 }
 

@@ -36,6 +36,9 @@ pub(crate) const MEMBER_STREAM: u64 = 1 << 32;
 pub struct Member {
     /// Whether it started from spectral clustering.
     pub spectral_start: bool,
+    /// The view it was learnt on, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view: Option<crate::views::View>,
     /// Ranks it was to trust, where that was set.
     pub neighbors: Option<usize>,
     /// α, β, μ and η in force at the end.
@@ -252,6 +255,7 @@ where
         };
         let mut result = Member {
             spectral_start,
+            view: None,
             neighbors,
             coefficients: Coefficients { alpha, beta: None, mu: 1.0, eta: 0.0 },
             factor,

@@ -132,7 +132,9 @@ impl Prepared {
         let kind = params.method.kind();
         let (graph, rows) = (self.graph.is_some(), self.rows.is_some());
         let (holds, allowed) = match kind.needs() {
-            Needs::Slices => (false, "a method other than lsdg here; lsdg is learnt from nearfar::Prepared"),
+            Needs::Slices | Needs::Lists => {
+                (false, "a method other than lsdg and nearfar here; these are fitted by nearfar::fit")
+            }
             Needs::Graph => (graph, "a method of the samples, or prepare with a method of a graph"),
             Needs::Samples => (rows, "a method of a graph, or prepare with a method of the samples"),
             Needs::Both => (graph && rows, "prepared with a method of graph and samples, such as gnmf"),
@@ -213,6 +215,7 @@ impl Prepared {
             |factor: &Factor| (0..factor.n_columns()).filter(|j| factor.nonzeros(*j).0.is_empty()).count();
         Ok(Member {
             spectral_start: false,
+            view: None,
             neighbors: self.graph.as_ref().map(|_| params.graph.resolved_neighbors(self.n_samples)),
             coefficients: Coefficients { alpha: 0.0, beta: None, mu: 0.0, eta: 0.0 },
             near_weights: Vec::new(),
@@ -308,8 +311,8 @@ fn rows(input: &Input<'_>, params: &Params) -> Result<Rows> {
 
 fn learn_one(method: MethodParams, task: Task<'_>) -> Result<Fitted> {
     match method {
-        // LSDG goes by way of slices; `check_needs` keeps it out.
-        MethodParams::Lsdg | MethodParams::Phals => Ok(learn::phals::learn(task)),
+        // LSDG and the default have ways of their own; `check_needs` keeps them out.
+        MethodParams::NearFar(_) | MethodParams::Lsdg | MethodParams::Phals => Ok(learn::phals::learn(task)),
         MethodParams::AoSymNmf(params) => Ok(learn::aosymnmf::learn(task, &params)),
         MethodParams::SymNmf(params) => Ok(learn::symnmf::learn(task, params)),
         MethodParams::Anls(params) => Ok(learn::anls::learn(task, &params)),

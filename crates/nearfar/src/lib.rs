@@ -30,6 +30,7 @@ pub mod checkpoint;
 pub mod cluster;
 pub mod consensus;
 pub mod crew;
+pub mod engine;
 pub mod error;
 pub mod family;
 pub mod generate;
@@ -42,6 +43,7 @@ pub mod model;
 pub mod neighbors;
 pub mod observe;
 pub mod params;
+pub mod partition;
 pub mod plan;
 pub mod prepared;
 mod remix;
@@ -51,6 +53,7 @@ pub mod slices;
 pub mod spectral;
 mod starts;
 mod tensors;
+pub mod views;
 
 /// The version of this library.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

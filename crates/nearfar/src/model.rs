@@ -14,10 +14,12 @@ pub use saved::{
 use std::sync::Arc;
 
 use crate::consensus::Member;
+use crate::engine::Account;
 use crate::graph::SparseGraph;
 use crate::neighbors::{SearchReport, Warning};
 use crate::observe::Stage;
 use crate::params::Params;
+use crate::partition::MergeTree;
 use crate::plan::Precision;
 use crate::prepared::{BinnedReport, Pairs, with_slices};
 use crate::slices::{Graph, Slices, SparseRows};
@@ -60,6 +62,12 @@ pub struct Model {
     pub binned: Option<BinnedReport>,
     /// How the nearest neighbours were found; `None` where every pair was ranked, or none.
     pub search: Option<SearchReport>,
+    /// How clusters join; of the default method.
+    pub tree: Option<MergeTree>,
+    /// How sure every label is, in 0 to 1: the share of members and neighbours that agree with it. Of the default method; empty elsewhere.
+    pub confidence: Vec<f64>,
+    /// How the default method came to its answer.
+    pub account: Option<Account>,
     pub(crate) source: Source,
 }
 
@@ -95,6 +103,9 @@ impl Model {
             n_features: 0,
             binned: None,
             search: None,
+            tree: None,
+            confidence: Vec::new(),
+            account: None,
             source,
         }
     }
@@ -111,6 +122,13 @@ impl Model {
             sizes[*label] += 1;
         }
         sizes
+    }
+
+    /// The labels with k clusters, without fitting again; every level is nested in the next coarser one. `None` for methods without a tree, and where k is 0 or
+    /// more than the tree has leaves ([`MergeTree::most`]).
+    pub fn labels_at(&self, k: usize) -> Option<Vec<usize>> {
+        let tree = self.tree.as_ref().filter(|tree| (1..=tree.most()).contains(&k))?;
+        Some(tree.labels_at(k).into_iter().map(|label| label as usize).collect())
     }
 
     /// The member whose factor fits best; `None` where nothing had to be learnt (as many clusters as points).

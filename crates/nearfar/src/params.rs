@@ -3,7 +3,8 @@
 use crate::error::ParamError;
 use crate::graph::GraphParams;
 use crate::learn::lsdg::{Density, LsdgParams};
-use crate::learn::{MethodParams, StopRule};
+use crate::engine::NearFarParams;
+use crate::learn::{MethodKind, MethodParams, StopRule};
 use crate::plan::Precision;
 use crate::slices::BinnedShape;
 
@@ -151,6 +152,8 @@ impl BinnedParams {
 pub struct Params {
     /// Number of clusters, r.
     pub n_clusters: usize,
+    /// Whether the number of clusters is to be found, whatever [`n_clusters`](Self::n_clusters) says; the default method alone can.
+    pub find_clusters: bool,
     /// The settings' name.
     pub preset: Preset,
     /// Which model is learnt, with the settings of its own.
@@ -203,6 +206,7 @@ impl Params {
         let scale_free = preset == Preset::Default;
         Self {
             n_clusters,
+            find_clusters: false,
             preset,
             method: MethodParams::Lsdg,
             lsdg: match preset {
@@ -245,6 +249,17 @@ impl Params {
             return Self::new(n_clusters);
         }
         Self { method, stop: StopRule::of_family(), ..Self::preset(n_clusters, Preset::Paper) }
+    }
+
+    /// The default method with the number of clusters found by the run.
+    #[must_use]
+    pub fn auto() -> Self {
+        Self { find_clusters: true, ..Self::of(1, NearFarParams::default()) }
+    }
+
+    /// The settings of the default method; its defaults where another method is set.
+    pub fn nearfar(&self) -> NearFarParams {
+        if let MethodParams::NearFar(own) = self.method { own } else { NearFarParams::default() }
     }
 
     /// Trust this many ranks; μ follows.
@@ -323,6 +338,9 @@ impl Params {
     /// Names the first parameter out of range, its value, and what is allowed.
     pub fn check(&self) -> Result<(), ParamError> {
         ParamError::unless(self.n_clusters >= 1, "n_clusters", self.n_clusters, "1 or more")?;
+        let allowed = "a number where the method is not nearfar, which alone finds it";
+        let finds = self.method.kind() == MethodKind::NearFar;
+        ParamError::unless(!self.find_clusters || finds, "n_clusters", "auto", allowed)?;
         ParamError::unless((1..=1000).contains(&self.starts), "starts", self.starts, "1 to 1000")?;
         ParamError::unless(self.kmeans_restarts >= 1, "kmeans_restarts", self.kmeans_restarts, "1 or more")?;
         if let Some(threads) = self.threads {

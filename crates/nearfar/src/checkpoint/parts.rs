@@ -393,6 +393,7 @@ fn read_member(head: MemberHead, arrays: &Arrays<'_>, sizes: Sizes) -> Result<Me
     };
     Ok(Member {
         spectral_start: head.spectral_start,
+        view: None,
         neighbors: head.neighbors,
         coefficients: Coefficients {
             alpha: numbers[0],

@@ -94,6 +94,11 @@ impl SparseGraph {
         Ok(graph)
     }
 
+    /// Of rows that are a symmetric matrix.
+    pub(crate) fn of_rows(rows: SparseRows) -> Self {
+        Self { rows, share: None }
+    }
+
     /// The same graph, of which several processes multiply their own rows; all have all of it.
     #[must_use]
     pub(crate) fn shared(self, share: Option<&Share>) -> Self {

@@ -11,6 +11,7 @@ use super::s3nmf::S3NmfParams;
 use super::sbsum::SBsumParams;
 use super::symnmf::SymNmfParams;
 use super::{Learned, StopRule};
+use crate::engine::NearFarParams;
 use crate::error::{Error, ParamError, Result};
 use crate::graph::SparseGraph;
 use crate::math::factor::Factor;
@@ -23,7 +24,9 @@ use crate::plan::Precision;
 #[serde(tag = "name", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum MethodParams {
-    /// Learns which neighbour ranks to trust as near and far, together with V; labels from the spectrum of Z. The default.
+    /// Several scalings of the data, weighed without labels; neighbour weights and a partition into k learnt in turn; a consensus. The default.
+    NearFar(NearFarParams),
+    /// The paper's model: learns which neighbour ranks to trust as near and far, together with V; labels from the spectrum of Z.
     #[default]
     Lsdg,
     /// Symmetric NMF of a fixed graph, column by column with exact line search (Hou, Chu, Liao 2023).
@@ -59,6 +62,8 @@ pub enum MethodParams {
 /// What a method works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
+    /// Nearest neighbours, in several scalings where there are samples.
+    Lists,
     /// All ranks and affinities: n² memory.
     Slices,
     /// A sparse graph of nearest neighbours.
@@ -75,6 +80,7 @@ pub enum Needs {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each is described by its line")]
 pub enum MethodKind {
+    NearFar,
     Lsdg,
     Phals,
     AoSymNmf,
@@ -94,7 +100,8 @@ pub enum MethodKind {
 
 impl MethodKind {
     /// All of them, the default first.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
+        Self::NearFar,
         Self::Lsdg,
         Self::Phals,
         Self::AoSymNmf,
@@ -115,6 +122,7 @@ impl MethodKind {
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
+            Self::NearFar => "nearfar",
             Self::Lsdg => "lsdg",
             Self::Phals => "phals",
             Self::AoSymNmf => "aosymnmf",
@@ -136,8 +144,11 @@ impl MethodKind {
     /// What it does, in one line.
     pub fn line(self) -> &'static str {
         match self {
+            Self::NearFar => {
+                "Several scalings of the data, weighed without labels; neighbour weights and a partition learnt in turn; a consensus. The default."
+            }
             Self::Lsdg => {
-                "Learns which neighbour ranks to trust as near and far, together with V; labels from the spectrum of Z. The default."
+                "The paper's model: learns which neighbour ranks to trust as near and far, together with V; labels from the spectrum of Z."
             }
             Self::Phals => {
                 "Symmetric NMF of a fixed graph, column by column with exact line search (Hou, Chu, Liao 2023)."
@@ -179,6 +190,7 @@ impl MethodKind {
     /// Formula, parameters, cost, reference and when to use it, as Markdown.
     pub fn about(self) -> &'static str {
         match self {
+            Self::NearFar => include_str!("../engine/about.md"),
             Self::Lsdg => include_str!("lsdg/about.md"),
             Self::Phals => include_str!("phals/about.md"),
             Self::AoSymNmf => include_str!("aosymnmf/about.md"),
@@ -200,6 +212,7 @@ impl MethodKind {
     /// What it works on.
     pub fn needs(self) -> Needs {
         match self {
+            Self::NearFar => Needs::Lists,
             Self::Lsdg => Needs::Slices,
             Self::Phals
             | Self::AoSymNmf
@@ -217,6 +230,7 @@ impl MethodKind {
     /// Its settings where nothing else is said.
     pub fn default_params(self) -> MethodParams {
         match self {
+            Self::NearFar => MethodParams::NearFar(NearFarParams::default()),
             Self::Lsdg => MethodParams::Lsdg,
             Self::Phals => MethodParams::Phals,
             Self::AoSymNmf => MethodParams::AoSymNmf(AoSymNmfParams::default()),
@@ -246,6 +260,7 @@ impl MethodParams {
     /// The method's name.
     pub fn kind(&self) -> MethodKind {
         match self {
+            Self::NearFar(_) => MethodKind::NearFar,
             Self::Lsdg => MethodKind::Lsdg,
             Self::Phals => MethodKind::Phals,
             Self::AoSymNmf(_) => MethodKind::AoSymNmf,
@@ -300,7 +315,7 @@ impl MethodParams {
     /// Names the first parameter out of range, its value, and what is allowed.
     pub fn check(&self) -> Result<(), ParamError> {
         match self {
-            Self::Lsdg | Self::Phals | Self::KMeans | Self::Spectral | Self::Nmf => Ok(()),
+            Self::NearFar(_) | Self::Lsdg | Self::Phals | Self::KMeans | Self::Spectral | Self::Nmf => Ok(()),
             Self::AoSymNmf(params) => params.check(),
             Self::SymNmf(params) => params.check(),
             Self::Anls(params) => params.check(),
@@ -312,6 +327,12 @@ impl MethodParams {
             Self::RbsMf(params) => params.check(),
             Self::S3Nmf(params) => params.check(),
         }
+    }
+}
+
+impl From<NearFarParams> for MethodParams {
+    fn from(params: NearFarParams) -> Self {
+        Self::NearFar(params)
     }
 }
 

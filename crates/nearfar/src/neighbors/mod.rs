@@ -133,6 +133,13 @@ pub enum Warning {
         /// Clusters asked for.
         n_clusters: usize,
     },
+    /// The graph falls into more pieces than clusters; some were joined by distance alone.
+    JoinedPieces {
+        /// Pieces of the graph.
+        pieces: usize,
+        /// Clusters asked for.
+        n_clusters: usize,
+    },
     /// The eigensolver stopped before its tolerance.
     Spectrum {
         /// Largest residual left.
@@ -200,6 +207,10 @@ impl std::fmt::Display for Warning {
             Self::ManyPieces { pieces, n_clusters } => write!(
                 f,
                 "the graph falls into at least {pieces} nearly separate pieces, more than the {n_clusters} clusters asked for; try more clusters or more neighbors"
+            ),
+            Self::JoinedPieces { pieces, n_clusters } => write!(
+                f,
+                "the graph falls into {pieces} pieces, more than the {n_clusters} clusters asked for: the nearest ones were joined; {pieces} clusters would need no such joining"
             ),
             Self::Spectrum { residual } => {
                 write!(f, "the eigenvectors are only good to {residual:.1e}; labels may depend on the seed")

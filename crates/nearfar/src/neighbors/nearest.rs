@@ -114,6 +114,78 @@ fn nearest_by(input: &Input<'_>, k: usize, way: Way, observer: &dyn Observer) ->
     }
 }
 
+/// Lists of any input with what turns their values into exponents.
+pub(crate) struct Listed {
+    pub(crate) lists: Lists,
+    /// Local scales in the units of the lists; `None` where values are exponents already.
+    pub(crate) sigma: Option<Vec<f64>>,
+    /// Multiply a scale by this to have it in the units of the data.
+    pub(crate) unit: f64,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) search: SearchReport,
+}
+
+/// The `k` nearest of every point of whatever the input is, with squared distances (or −ln κ), and the local scales.
+///
+/// # Errors
+/// As [`nearest`].
+pub(crate) fn listed(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<Listed> {
+    let n = input.n_samples();
+    let wanted = k.max(SIGMA_NEIGHBOR).min(n.saturating_sub(1));
+    let exact = |lists: Lists, unit: f64, apart: &(dyn Fn(usize) -> f64 + Sync)| {
+        let (sigma, warnings) = scales(&lists, n, apart);
+        Listed { lists, sigma: Some(sigma), unit, warnings, search: SearchReport::EXACT }
+    };
+    match input {
+        Input::Samples(samples, metric) => {
+            samples.check()?;
+            listed_points(&Points::rows_only(samples, *metric)?, wanted, observer)
+        }
+        Input::Part(rows, metric, share) => {
+            let own = listed_points(&Points::of_share(rows, *metric, share)?, wanted, observer)?;
+            // Lists are a fraction of the data: everybody has all of them from here on.
+            let k = own.lists.k;
+            let indices = share.gather_rows("neighbours", &own.lists.indices, k);
+            let values = share.gather_rows("neighbours", &own.lists.values, k);
+            Ok(Listed { lists: Lists { k, indices, values }, ..own })
+        }
+        Input::Distances(x) => {
+            let pairs = Pairwise::distances(x)?;
+            let rows = of_rows(n, wanted, &|i, out| pairs.row(i, out), observer)?;
+            let apart = |i: usize| {
+                let mut all = vec![0.0; n];
+                pairs.row(i, &mut all);
+                all.into_iter().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min)
+            };
+            Ok(exact(flat(&rows), pairs.unit, &apart))
+        }
+        Input::Affinities(x) => {
+            let pairs = Pairwise::affinities(x)?;
+            let rows = of_rows(n, wanted, &|i, out| pairs.row(i, out), observer)?;
+            let warnings =
+                if n <= SIGMA_NEIGHBOR { vec![Warning::FewSamples { n_samples: n }] } else { Vec::new() };
+            let (lists, search) = (flat(&rows), SearchReport::EXACT);
+            Ok(Listed { lists, sigma: None, unit: 1.0, warnings, search })
+        }
+        Input::Neighbors(lists) => {
+            let (_, unit) = check_lists(lists)?;
+            let squared = |(j, d): (u32, f64)| ((d / unit).powi(2), j);
+            let rows: Vec<Row> = (0..n).map(|i| sorted(lists.row(i).map(squared).collect(), wanted)).collect();
+            let apart = |i: usize| {
+                let values = lists.row(i).map(|entry| squared(entry).0);
+                values.filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min)
+            };
+            Ok(exact(flat(&rows), unit, &apart))
+        }
+    }
+}
+
+fn listed_points(points: &Points<'_>, wanted: usize, observer: &dyn Observer) -> Result<Listed> {
+    let (lists, search) = search(points, wanted, Way::Auto, observer)?;
+    let (sigma, warnings) = scales_of(points, &lists);
+    Ok(Listed { lists, sigma: Some(sigma), unit: points.unit(), warnings, search })
+}
+
 fn of_rows(
     n: usize,
     k: usize,

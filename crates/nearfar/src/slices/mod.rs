@@ -107,3 +107,23 @@ pub struct SparseRows {
     /// Value of each entry.
     pub values: Vec<f64>,
 }
+
+/// Some rows of a sparse matrix: their lengths, columns and values.
+pub(crate) type RowBlock = (Vec<usize>, Vec<u32>, Vec<f64>);
+
+impl SparseRows {
+    /// Blocks of rows one after the other.
+    pub(crate) fn of_blocks(blocks: Vec<RowBlock>) -> Self {
+        let mut rows = Self { starts: vec![0], ..Self::default() };
+        let mut end = 0;
+        for (lengths, columns, values) in blocks {
+            for length in lengths {
+                end += length;
+                rows.starts.push(end);
+            }
+            rows.columns.extend(columns);
+            rows.values.extend(values);
+        }
+        rows
+    }
+}

@@ -1,0 +1,101 @@
+//! How far a view is to be trusted, without labels: the modularity of its clusters beside that of the same values with every column shuffled by itself.
+
+use super::LISTS;
+use super::ranked::Ranked;
+use crate::error::Result;
+use crate::math::rng::Stream;
+use crate::neighbors::nearest::listed;
+use crate::neighbors::{Input, Metric};
+use crate::observe::Observer;
+use crate::partition::{MergeTree, Network, Nothing, fine};
+use crate::samples::Samples;
+use crate::views::{Shown, Standard, View};
+
+/// Neighbours that are looked up where only modularity is asked for.
+const JUDGING_LISTS: usize = 30;
+/// Stream of the shuffled columns.
+const SHUFFLE_STREAM: u64 = 6 << 32;
+
+/// Modularity with 1, 2, … clusters: of the data, and of shuffled columns.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Curve {
+    /// Of the data.
+    pub quality: Vec<f64>,
+    /// Of the same values without groups.
+    pub null: Vec<f64>,
+}
+
+impl Curve {
+    /// Both with k clusters, where both have so many.
+    pub fn at(&self, k: usize) -> Option<(f64, f64)> {
+        Some((*self.quality.get(k.checked_sub(1)?)?, *self.null.get(k - 1)?))
+    }
+
+    /// The null gap with k clusters.
+    pub fn gap(&self, k: usize) -> Option<f64> {
+        self.at(k).map(|(quality, null)| quality - null)
+    }
+
+    /// The largest gap with 2 clusters or more.
+    pub fn largest_gap(&self) -> f64 {
+        (2..=self.quality.len()).filter_map(|k| self.gap(k)).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// What a view is weighed by with k clusters: its quality, of what the null leaves open.
+    pub fn mark(&self, k: usize) -> f64 {
+        self.at(k).map_or(-1.0, |(quality, null)| (quality - null / 2.0) / (1.0 - null / 2.0))
+    }
+}
+
+/// Modularity with 1 to `most` clusters of the starting graph.
+fn qualities(ranked: &Ranked, most: usize, seed: u64) -> Vec<f64> {
+    let network = Network::new(&ranked.start_graph());
+    along_tree(&network, most, seed)
+}
+
+fn along_tree(network: &Network, most: usize, seed: u64) -> Vec<f64> {
+    let most = most.min(network.n_nodes());
+    let tree = MergeTree::new(network, &fine(network, most, seed), &Nothing);
+    let mut curve = tree.modularities(network);
+    curve.truncate(most);
+    curve
+}
+
+/// The curve of some rows of a view.
+pub(super) fn curve(
+    samples: &Samples<'_>,
+    which: &[u32],
+    (view, standard): (View, &Standard),
+    (most, seed): (usize, u64),
+    observer: &dyn Observer,
+) -> Result<Curve> {
+    let (n, m) = (which.len(), samples.n_features());
+    let of = |shown: &Shown| -> Result<Vec<f64>> {
+        let input = Input::Samples(shown.samples(n, m)?, Metric::Euclidean);
+        Ok(qualities(&Ranked::new(&listed(&input, JUDGING_LISTS, observer)?, JUDGING_LISTS), most, seed))
+    };
+    let shown = Shown::rows(samples, which, view, standard);
+    let mut shuffled = shown.clone();
+    shuffled.shuffle_columns(m, &mut Stream::new(seed, SHUFFLE_STREAM));
+    let (quality, null) = rayon::join(
+        || of(&shown),
+        || of(&shuffled),
+    );
+    Ok(Curve { quality: quality?, null: null? })
+}
+
+/// The curve of pairs, of which there are no columns to shuffle: the ends of the edges are dealt out anew instead.
+pub(super) fn curve_of_pairs(ranked: &Ranked, most: usize, seed: u64) -> Curve {
+    let network = Network::new(&ranked.start_graph());
+    let null = Network::new(&network.rewired(&mut Stream::new(seed, SHUFFLE_STREAM)));
+    let (quality, null) = rayon::join(|| along_tree(&network, most, seed), || along_tree(&null, most, seed));
+    Curve { quality, null }
+}
+
+/// Modularity of the partition into k of the starting graph of some rows.
+pub(super) fn sharpness(rows: &[f64], n: usize, m: usize, k: usize, seed: u64, observer: &dyn Observer) -> Result<f64> {
+    let input = Input::Samples(Samples::from_rows(rows, n, m)?, Metric::Euclidean);
+    let ranked = Ranked::new(&listed(&input, LISTS, observer)?, LISTS);
+    let network = Network::new(&ranked.start_graph());
+    Ok(network.modularity(&crate::partition::into_exactly(&network, k, seed, &Nothing), 1.0))
+}
