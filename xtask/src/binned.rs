@@ -34,7 +34,7 @@ pub(crate) fn compare(folder: &Path, starts: u64, names: &[String], binned: Binn
         let of = |mode: Mode| -> Result<[Vec<f64>; 3]> {
             let mut found = [Vec::new(), Vec::new(), Vec::new()];
             for seed in 0..starts {
-                let mut params = Params::new(data.classes).starts(1).seed(seed).mode(mode);
+                let mut params = Params::lsdg(data.classes).starts(1).seed(seed).mode(mode);
                 (params.binned, params.pruning) = (binned, Pruning::None);
                 let model = fit_observed(&Input::from(data.samples()), &params, &Silent)?;
                 let scores = score(&model.labels, &data.truth)?;

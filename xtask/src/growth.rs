@@ -13,7 +13,7 @@ const FEATURES: usize = 64;
 const CLUSTERS: usize = 10;
 
 fn params(precision: Precision, threads: Option<usize>) -> Params {
-    let mut params = Params::new(CLUSTERS).starts(1).precision(precision);
+    let mut params = Params::lsdg(CLUSTERS).starts(1).precision(precision);
     params.threads = threads;
     params.stop.max_iter = 20;
     params.mode(nearfar::Mode::Exact)

@@ -259,7 +259,7 @@ fn main() -> Result<()> {
         }
         Task::BenchBinned { name, data, sizes, clusters, spread, starts, threads, max_iter, knobs } => {
             let params = |r: usize| {
-                let mut params = Params { threads, binned: knobs.into(), ..Params::new(r) };
+                let mut params = Params { threads, binned: knobs.into(), ..Params::lsdg(r) };
                 params.stop.max_iter = max_iter.unwrap_or(params.stop.max_iter);
                 starts.map_or(params.clone(), |starts| params.starts(starts))
             };

@@ -133,9 +133,9 @@ pub(crate) fn run(folder: &Path, repeats: u64, only: &str) -> Result<()> {
     let cases = cases(folder)?;
     let mut table = Table::default();
     for (at, (name, data)) in cases.iter().enumerate() {
-        let prepared = Prepared::new(&Input::from(data.samples()), &Params::new(data.classes), &Silent)?;
+        let prepared = Prepared::new(&Input::from(data.samples()), &Params::lsdg(data.classes), &Silent)?;
         for seed in 0..repeats {
-            let base = Params { pruning: Pruning::None, ..Params::new(data.classes).seed(seed) };
+            let base = Params { pruning: Pruning::None, ..Params::lsdg(data.classes).seed(seed) };
             for (setting, change) in SETTINGS.iter().filter(|(setting, _)| setting.contains(only)) {
                 let members = prepared.fit(&change(base.clone()), &Silent)?.members;
                 let choices = if *setting == "default" { &CHOICES[..] } else { &CHOICES[..1] };

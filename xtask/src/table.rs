@@ -27,15 +27,15 @@ pub(crate) fn run(folder: &Path, starts: u64, names: &[String]) -> Result<()> {
     for (name, paper_acc, paper_nmi) in &chosen {
         let data = Dataset::open(folder, name)?;
         let r = data.classes;
-        let prepared = Prepared::new(&Input::from(data.samples()), &Params::new(r), &Silent)?;
+        let prepared = Prepared::new(&Input::from(data.samples()), &Params::lsdg(r), &Silent)?;
         let fit = |params: Params| -> Result<Vec<usize>> { Ok(prepared.fit(&params, &Silent)?.labels) };
         let ways: [Labelling<'_>; 6] = [
             Box::new(|seed| Ok(KMeansParams::new(r).restarts(10).fit(&data.x, data.n, data.m, seed)?.labels)),
-            Box::new(|seed| Ok(prepared.spectral(&Params::new(r).seed(seed), None, &Silent)?)),
+            Box::new(|seed| Ok(prepared.spectral(&Params::lsdg(r).seed(seed), None, &Silent)?)),
             Box::new(|seed| fit(Params::preset(r, Preset::Paper).seed(seed))),
             Box::new(|seed| fit(Params::preset(r, Preset::Demo).seed(seed))),
-            Box::new(|seed| fit(Params::new(r).starts(1).seed(seed))),
-            Box::new(|seed| fit(Params::new(r).seed(seed))),
+            Box::new(|seed| fit(Params::lsdg(r).starts(1).seed(seed))),
+            Box::new(|seed| fit(Params::lsdg(r).seed(seed))),
         ];
         print!("| {name} | {paper_acc:.3} / {paper_nmi:.3} |");
         sums[0] = (sums[0].0 + paper_acc, sums[0].1 + paper_nmi);

@@ -79,7 +79,7 @@ fn set<T>(place: &mut T, given: Option<T>) {
 pub(crate) fn of(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
     let given = Given(dict);
     let methods: Vec<(&str, MethodKind)> = MethodKind::ALL.iter().map(|kind| (kind.name(), *kind)).collect();
-    let method = given.word("method", &methods)?.unwrap_or(MethodKind::Lsdg);
+    let method = given.word("method", &methods)?.unwrap_or(MethodKind::NearFar);
     let clusters = given.count("n_clusters")?.unwrap_or(8);
     let mut params = if method == MethodKind::Lsdg {
         let presets = [("default", Preset::Default), ("paper", Preset::Paper), ("demo", Preset::Demo)];

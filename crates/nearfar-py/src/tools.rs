@@ -114,7 +114,7 @@ pub(crate) fn correct_rate<'py>(
     let (input, truth) = (data.input()?, truth.as_slice()?);
 
     let (rates, ended) = watch::run(py, n_threads, &Callbacks::NONE, |watcher| {
-        Prepared::new(&input, &Params::new(1).starts(1), watcher)?.correct_rate(truth)
+        Prepared::new(&input, &Params::lsdg(1).starts(1), watcher)?.correct_rate(truth)
     })?;
     match ended {
         Some(error) => Err(error),

@@ -55,7 +55,7 @@ fn csv(page: &str, figure: &str) -> String {
 
 #[test]
 fn the_same_record_gives_the_same_page() {
-    let params = Params::new(3).starts(2);
+    let params = Params::lsdg(3).starts(2);
     let (a, b) = (record(60, &params, None), record(60, &params, None));
     let again = Record::from_json(&a.to_json()).unwrap();
     // Seconds are handed in, so that nothing is left that differs.
@@ -65,7 +65,7 @@ fn the_same_record_gives_the_same_page() {
 
 #[test]
 fn hostile_names_stay_text() {
-    let record = record(60, &Params::new(3).starts(2), Some(HOSTILE));
+    let record = record(60, &Params::lsdg(3).starts(2), Some(HOSTILE));
     for html in [page(&record), comparison(&record, &record, [HOSTILE, HOSTILE])] {
         assert!(!html.contains("<img"), "a name became a tag");
         for (tag, times) in [("<script", 1), ("</script", 1), ("<style", 1), ("</style", 1)] {
@@ -79,7 +79,7 @@ fn hostile_names_stay_text() {
 
 #[test]
 fn numbers_in_the_csv_are_those_of_the_run() {
-    let record = record(60, &Params::new(3).starts(2), None);
+    let record = record(60, &Params::lsdg(3).starts(2), None);
     let html = page(&record);
     let text = csv(&html, "weights-chart");
     let rows: Vec<Vec<f64>> =
@@ -125,23 +125,23 @@ fn plain(input: &Input<'_>, params: &Params) -> String {
 fn small_and_odd_runs_have_a_page() {
     let data = blobs(30, 3);
     let samples = |n: usize| Input::from(Samples::from_rows(&data.data[..2 * n], n, 2).unwrap());
-    assert!(plain(&samples(30), &Params::new(1)).contains("One cluster of 30 points"));
-    assert!(plain(&samples(4), &Params::new(4)).contains("4 clusters of 1 point each"));
-    assert!(plain(&samples(1), &Params::new(1)).contains("One cluster of 1 point"));
-    assert!(plain(&samples(3), &Params::new(2)).contains("2 clusters"));
+    assert!(plain(&samples(30), &Params::lsdg(1)).contains("One cluster of 30 points"));
+    assert!(plain(&samples(4), &Params::lsdg(4)).contains("4 clusters of 1 point each"));
+    assert!(plain(&samples(1), &Params::lsdg(1)).contains("One cluster of 1 point"));
+    assert!(plain(&samples(3), &Params::lsdg(2)).contains("2 clusters"));
     let equal = [1.5; 40];
     assert!(
-        plain(&Input::from(Samples::from_rows(&equal, 20, 2).unwrap()), &Params::new(1))
+        plain(&Input::from(Samples::from_rows(&equal, 20, 2).unwrap()), &Params::lsdg(1))
             .contains("19 rows are exact copies")
     );
     let line: Vec<f64> = (0..24).map(|i| f64::from(i % 2) * 100.0 + f64::from(i)).collect();
     assert!(
-        plain(&Input::from(Samples::from_rows(&line, 24, 1).unwrap()), &Params::new(2))
+        plain(&Input::from(Samples::from_rows(&line, 24, 1).unwrap()), &Params::lsdg(2))
             .contains("2 clusters")
     );
     let huge: Vec<f64> = line.iter().map(|x| x * 1e150).collect();
     assert!(
-        plain(&Input::from(Samples::from_rows(&huge, 24, 1).unwrap()), &Params::new(2))
+        plain(&Input::from(Samples::from_rows(&huge, 24, 1).unwrap()), &Params::lsdg(2))
             .contains("2 clusters")
     );
 }
@@ -155,10 +155,10 @@ fn pairs_have_a_page() {
     let distances: Vec<f64> = (0..900).map(|at| far(at / 30, at % 30)).collect();
     let affinities: Vec<f64> = distances.iter().map(|d| (-d * d).exp()).collect();
     let matrix = Samples::from_rows(&distances, 30, 30).unwrap();
-    let html = plain(&Input::Distances(matrix), &Params::new(3).starts(2));
+    let html = plain(&Input::Distances(matrix), &Params::lsdg(3).starts(2));
     assert!(html.contains("a matrix of distances") && html.contains("Distances of pairs"));
     let matrix = Samples::from_rows(&affinities, 30, 30).unwrap();
-    assert!(plain(&Input::Affinities(matrix), &Params::new(3).starts(2)).contains("Affinities of pairs"));
+    assert!(plain(&Input::Affinities(matrix), &Params::lsdg(3).starts(2)).contains("Affinities of pairs"));
     let (mut indices, mut lengths) = (Vec::new(), Vec::new());
     for i in 0..30 {
         let mut order: Vec<usize> = (0..30).filter(|j| *j != i).collect();
@@ -169,7 +169,7 @@ fn pairs_have_a_page() {
         }
     }
     let lists = NeighborLists::new(&indices, &lengths, 30, 8).unwrap();
-    assert!(plain(&Input::Neighbors(lists), &Params::new(3).starts(2)).contains("lists of neighbours"));
+    assert!(plain(&Input::Neighbors(lists), &Params::lsdg(3).starts(2)).contains("lists of neighbours"));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn twenty_thousand_points_stay_below_five_megabytes() {
 
 #[test]
 fn damaged_records_are_refused() {
-    let record = record(45, &Params::new(3).starts(1), None);
+    let record = record(45, &Params::lsdg(3).starts(1), None);
     let whole: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
     let refused = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut value = whole.clone();

@@ -135,7 +135,7 @@ impl Ready {
         let clusters = spec.k.unwrap_or_else(|| data.classes());
         let fault = Error::run(&spec.name, "neighbours");
         let input = data.input().map_err(&fault)?;
-        let slices = nearfar::Prepared::new(&input, &Params::new(clusters), &Silent)
+        let slices = nearfar::Prepared::new(&input, &Params::lsdg(clusters), &Silent)
             .map_err(&fault)?
             .remember_starts();
         let mut ready = Self {

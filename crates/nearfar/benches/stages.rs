@@ -119,5 +119,5 @@ fn kmeans(bencher: Bencher<'_, '_>, n: usize) {
 fn whole_default_run(bencher: Bencher<'_, '_>, n: usize) {
     let data = data(n);
     let samples = Samples::from_rows(&data.data, n, FEATURES).expect("shape");
-    bencher.bench(|| fit(samples, &Params::new(CLUSTERS)));
+    bencher.bench(|| fit(samples, &Params::lsdg(CLUSTERS)));
 }

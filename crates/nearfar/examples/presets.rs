@@ -8,17 +8,17 @@ fn main() -> nearfar::Result<()> {
     // Time series of six kinds: level, cycle, two trends, two shifts.
     let data = generate::chart(40, 60, 1.0, 2)?;
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features)?;
-    let prepared = Prepared::new(&Input::from(samples), &Params::new(6), &Silent)?;
+    let prepared = Prepared::new(&Input::from(samples), &Params::lsdg(6), &Silent)?;
 
-    let mut no_far = Params::new(6);
+    let mut no_far = Params::lsdg(6);
     no_far.lsdg.dissimilarity = false;
-    let mut no_orthogonality = Params::new(6);
+    let mut no_orthogonality = Params::lsdg(6);
     no_orthogonality.lsdg.orthogonality = false;
 
     let variants = [
-        ("default: a consensus of 12", Params::new(6)),
-        ("one start", Params::new(6).starts(1)),
-        ("trust about 20 ranks", Params::new(6).neighbors(20)),
+        ("default: a consensus of 12", Params::lsdg(6)),
+        ("one start", Params::lsdg(6).starts(1)),
+        ("trust about 20 ranks", Params::lsdg(6).neighbors(20)),
         ("the paper's advice", Params::preset(6, Preset::Paper)),
         ("the paper's demonstration", Params::preset(6, Preset::Demo)),
         ("no dissimilarity", no_far),

@@ -1,9 +1,9 @@
 //! What a caller may set for a whole run, judged once, at the edge.
 
+use crate::engine::NearFarParams;
 use crate::error::ParamError;
 use crate::graph::GraphParams;
 use crate::learn::lsdg::{Density, LsdgParams};
-use crate::engine::NearFarParams;
 use crate::learn::{MethodKind, MethodParams, StopRule};
 use crate::plan::Precision;
 use crate::slices::BinnedShape;
@@ -194,13 +194,25 @@ pub struct Params {
 }
 
 impl Params {
-    /// The default settings for this many clusters.
+    /// The default method with this many clusters.
     #[must_use]
     pub fn new(n_clusters: usize) -> Self {
+        Self::of(n_clusters, NearFarParams::default())
+    }
+
+    /// The default method, which finds the number of clusters, too.
+    #[must_use]
+    pub fn auto() -> Self {
+        Self { find_clusters: true, ..Self::new(1) }
+    }
+
+    /// The paper's model, LSDG, with settings that need no tuning: a consensus of several starts.
+    #[must_use]
+    pub fn lsdg(n_clusters: usize) -> Self {
         Self::preset(n_clusters, Preset::Default)
     }
 
-    /// Named settings.
+    /// The paper's model, LSDG, with named settings.
     #[must_use]
     pub fn preset(n_clusters: usize, preset: Preset) -> Self {
         let scale_free = preset == Preset::Default;
@@ -246,15 +258,9 @@ impl Params {
     pub fn of(n_clusters: usize, method: impl Into<MethodParams>) -> Self {
         let method = method.into();
         if method == MethodParams::Lsdg {
-            return Self::new(n_clusters);
+            return Self::lsdg(n_clusters);
         }
         Self { method, stop: StopRule::of_family(), ..Self::preset(n_clusters, Preset::Paper) }
-    }
-
-    /// The default method with the number of clusters found by the run.
-    #[must_use]
-    pub fn auto() -> Self {
-        Self { find_clusters: true, ..Self::of(1, NearFarParams::default()) }
     }
 
     /// The settings of the default method; its defaults where another method is set.

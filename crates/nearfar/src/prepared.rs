@@ -29,8 +29,8 @@ use crate::starts::KnownStarts;
 /// use nearfar::{Input, Params, Prepared, Samples, observe::Silent};
 /// let data = nearfar::generate::blobs(90, 3, 2, 0.4, 1)?;
 /// let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features)?;
-/// let prepared = Prepared::new(&Input::from(samples), &Params::new(3), &Silent)?;
-/// let twice = [prepared.fit(&Params::new(3), &Silent)?, prepared.fit(&Params::new(3).starts(1), &Silent)?];
+/// let prepared = Prepared::new(&Input::from(samples), &Params::lsdg(3), &Silent)?;
+/// let twice = [prepared.fit(&Params::lsdg(3), &Silent)?, prepared.fit(&Params::lsdg(3).starts(1), &Silent)?];
 /// assert_eq!(twice[0].labels.len(), 90);
 /// # Ok::<(), nearfar::Error>(())
 /// ```

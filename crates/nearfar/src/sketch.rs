@@ -153,13 +153,13 @@ mod tests {
 
     #[test]
     fn many_points_have_a_sample_and_few_have_none() {
-        let of = |n: usize, r: usize| Params::new(r).sketch(n);
+        let of = |n: usize, r: usize| Params::lsdg(r).sketch(n);
         assert_eq!(
             (of(200_000, 20), of(200_001, 20), of(10_000_000, 20)),
             (None, Some(40_000), Some(40_000))
         );
         assert_eq!((of(1_000_000, 500), of(300_000, 500)), (Some(128_000), None));
-        let mut asked = Params::new(3);
+        let mut asked = Params::lsdg(3);
         asked.binned.sketch = Some(300);
         assert_eq!((asked.sketch(300), asked.sketch(301)), (None, Some(300)));
         asked.binned.sketch = Some(0);

@@ -260,11 +260,11 @@ fn few_samples_work() {
         let (data, truth) = two_groups(half);
         let n = 2 * half;
         table.case(&format!("two groups of {half}"), &Expect::Works(Some(truth)), || {
-            fit(Samples::from_rows(&data, n, 1)?, &Params::new(2))
+            fit(Samples::from_rows(&data, n, 1)?, &Params::lsdg(2))
         });
     }
     table.case("fewer than eight warns", &Expect::Warns(|w| matches!(w, Warning::FewSamples { .. })), || {
-        fit(Samples::from_rows(&[0.0, 1.0, 10.0, 11.0], 4, 1)?, &Params::new(2))
+        fit(Samples::from_rows(&[0.0, 1.0, 10.0, 11.0], 4, 1)?, &Params::lsdg(2))
     });
     table.finish(100);
 }
@@ -291,7 +291,7 @@ fn hard_data_works() {
         }
     }
     table.case("equal points warn", &Expect::Warns(|w| *w == Warning::AllEqual), || {
-        fit(Samples::from_rows(&[1.0; 30], 30, 1)?, &Params::new(2))
+        fit(Samples::from_rows(&[1.0; 30], 30, 1)?, &Params::lsdg(2))
     });
     for (points, copies, r) in [
         (vec![0.0, 1.0], 2, 2),
@@ -309,12 +309,12 @@ fn hard_data_works() {
     }
     let (data, _) = hard::repeated(&[0.0, 1.0], 10);
     table.case("more clusters than distinct points", &Expect::Works(None), || {
-        fit(Samples::from_rows(&data, 20, 1)?, &Params::new(5))
+        fit(Samples::from_rows(&data, 20, 1)?, &Params::lsdg(5))
     });
     table.case(
         "duplicates warn",
         &Expect::Warns(|w| matches!(w, Warning::Duplicates { points: 20, first: 0 })),
-        || fit(Samples::from_rows(&data, 20, 1)?, &Params::new(2)),
+        || fit(Samples::from_rows(&data, 20, 1)?, &Params::lsdg(2)),
     );
     for scale in [1e308, 1e-308, 5e-324_f64 * 100.0, 1e150, 1e-150] {
         let (unit, truth) = hard::blobs_on_a_line(&[15, 15], 2, 0.02, 0.8, 3);
@@ -349,11 +349,11 @@ fn hard_data_works() {
 fn an_evenly_spaced_line_does_not_collapse() {
     // Far weights on every rank beyond the fifth, ten times as strong as the near ones: T is negative all over.
     let line: Vec<f64> = (0..30).map(f64::from).collect();
-    let model = fit(Samples::from_rows(&line, 30, 1).unwrap(), &Params::new(2)).unwrap();
+    let model = fit(Samples::from_rows(&line, 30, 1).unwrap(), &Params::lsdg(2)).unwrap();
     check_sound(&model).unwrap();
     let ten: Vec<f64> = (0..20).flat_map(|i| [f64::from(i % 2 * 100 + i), f64::from(i * i % 7)]).collect();
     for precision in [Precision::Double, Precision::Single] {
-        let params = Params::new(2).precision(precision);
+        let params = Params::lsdg(2).precision(precision);
         let model = fit(Samples::from_rows(&ten, 20, 2).unwrap(), &params).unwrap();
         check_sound(&model).unwrap();
         let truth: Vec<usize> = (0..20).map(|i| i % 2).collect();
@@ -366,7 +366,7 @@ fn an_evenly_spaced_line_does_not_collapse() {
         check_sound(&fit(Samples::from_rows(&twelve, 12, 1).unwrap(), &params).unwrap()).unwrap();
     }
     let (points, truth) = two_groups(15);
-    let model = fit(Samples::from_rows(&points, 30, 1).unwrap(), &Params::new(2)).unwrap();
+    let model = fit(Samples::from_rows(&points, 30, 1).unwrap(), &Params::lsdg(2)).unwrap();
     check_sound(&model).unwrap();
     assert_eq!(adjusted_rand(&model.labels, &truth).unwrap(), 1.0);
     let weaker = |w: &&Warning| matches!(w, Warning::WeakerBeta { asked: 10.0, .. });
@@ -386,13 +386,13 @@ fn cosine_judges_directions() {
         .collect();
     let truth = (0..24).map(|i| i % 2).collect();
     table.case("lengths do not matter", &Expect::Works(Some(truth)), || {
-        fit(Input::Samples(Samples::from_rows(&data, 24, 2)?, Metric::Cosine), &Params::new(2))
+        fit(Input::Samples(Samples::from_rows(&data, 24, 2)?, Metric::Cosine), &Params::lsdg(2))
     });
     let mut zero = data.clone();
     zero[6..8].fill(0.0);
     let refused = Expect::Refused(|e| matches!(e, Error::Data(DataError::ZeroRow { row: 3 })), &["row 3"]);
     table.case("a zero vector", &refused, || {
-        fit(Input::Samples(Samples::from_rows(&zero, 24, 2)?, Metric::Cosine), &Params::new(2))
+        fit(Input::Samples(Samples::from_rows(&zero, 24, 2)?, Metric::Cosine), &Params::lsdg(2))
     });
     for scale in [1e-320, 1e307] {
         let scaled: Vec<f64> = (0..24)
@@ -400,7 +400,7 @@ fn cosine_judges_directions() {
             .collect();
         let truth = (0..24).map(|i| i % 2).collect();
         table.case(&format!("cosine at {scale:e}"), &Expect::Works(Some(truth)), || {
-            fit(Input::Samples(Samples::from_rows(&scaled, 24, 2)?, Metric::Cosine), &Params::new(2))
+            fit(Input::Samples(Samples::from_rows(&scaled, 24, 2)?, Metric::Cosine), &Params::lsdg(2))
         });
     }
     table.finish(4);
@@ -412,41 +412,41 @@ fn wrong_sizes_are_refused() {
     let none: [f64; 0] = [];
     let ten: Vec<f64> = (0..10).map(f64::from).collect();
     table.case("no samples", &Expect::Refused(is_empty, &["0 samples"]), || {
-        fit(Samples::from_rows(&none, 0, 3)?, &Params::new(2))
+        fit(Samples::from_rows(&none, 0, 3)?, &Params::lsdg(2))
     });
     table.case("no features", &Expect::Refused(is_empty, &["0 features"]), || {
-        fit(Samples::from_rows(&none, 5, 0)?, &Params::new(2))
+        fit(Samples::from_rows(&none, 5, 0)?, &Params::lsdg(2))
     });
     table.case("no samples, no features", &Expect::Refused(is_empty, &["empty"]), || {
-        fit(Samples::from_rows(&none, 0, 0)?, &Params::new(1))
+        fit(Samples::from_rows(&none, 0, 0)?, &Params::lsdg(1))
     });
     table.case(
         "fewer samples than clusters",
         &Expect::Refused(is_too_few, &["11 clusters", "10 samples"]),
-        || fit(Samples::from_rows(&ten, 10, 1)?, &Params::new(11)),
+        || fit(Samples::from_rows(&ten, 10, 1)?, &Params::lsdg(11)),
     );
     table.case("clusters beyond counting", &Expect::Refused(is_too_few, &["10 samples"]), || {
-        fit(Samples::from_rows(&ten, 10, 1)?, &Params::new(usize::MAX))
+        fit(Samples::from_rows(&ten, 10, 1)?, &Params::lsdg(usize::MAX))
     });
     table.case("no clusters", &Expect::Refused(is_param, &["n_clusters = 0"]), || {
-        fit(Samples::from_rows(&ten, 10, 1)?, &Params::new(0))
+        fit(Samples::from_rows(&ten, 10, 1)?, &Params::lsdg(0))
     });
     for (rows, columns) in [(3, 3), (usize::MAX, 2), (11, 1)] {
         table.case(
             &format!("{rows} x {columns} in ten values"),
             &Expect::Refused(is_shape, &["10 values"]),
-            || fit(Samples::from_rows(&ten, rows, columns)?, &Params::new(2)),
+            || fit(Samples::from_rows(&ten, rows, columns)?, &Params::lsdg(2)),
         );
     }
     table.case("strides past the end", &Expect::Refused(is_shape, &["10 values"]), || {
-        fit(Samples::strided(&ten, (4, 2), (3, 2))?, &Params::new(2))
+        fit(Samples::strided(&ten, (4, 2), (3, 2))?, &Params::lsdg(2))
     });
     table.case("strides beyond counting", &Expect::Refused(is_shape, &["10 values"]), || {
-        fit(Samples::strided(&ten, (usize::MAX, 2), (usize::MAX, 1))?, &Params::new(2))
+        fit(Samples::strided(&ten, (usize::MAX, 2), (usize::MAX, 1))?, &Params::lsdg(2))
     });
     // One value seen as many samples: nothing of that size may be allocated.
     for n in [65_537, 1 << 33, usize::MAX] {
-        let params = Params { memory: Some(u64::MAX), ..Params::new(2).mode(Mode::Exact) };
+        let params = Params { memory: Some(u64::MAX), ..Params::lsdg(2).mode(Mode::Exact) };
         table.case(
             &format!("{n} samples in exact mode"),
             &Expect::Refused(is_param, &["n_samples", "65536"]),
@@ -454,7 +454,7 @@ fn wrong_sizes_are_refused() {
         );
     }
     for n in [1 << 33, usize::MAX] {
-        let params = Params { memory: Some(u64::MAX), ..Params::new(2) };
+        let params = Params { memory: Some(u64::MAX), ..Params::lsdg(2) };
         table.case(
             &format!("{n} samples in binned mode"),
             &Expect::Refused(is_param, &["n_samples", "2147483648"]),
@@ -466,25 +466,25 @@ fn wrong_sizes_are_refused() {
     {
         let binned = BinnedParams { near: Some(near), far: Some(far), bins: Some(bins), sketch: None };
         table.case(&format!("{binned:?}"), &Expect::Refused(is_param, NAMED[named]), || {
-            fit(Samples::from_rows(&ten, 5, 2)?, &Params { binned, ..Params::new(2) })
+            fit(Samples::from_rows(&ten, 5, 2)?, &Params { binned, ..Params::lsdg(2) })
         });
     }
     for sketch in [1, 255] {
         let binned = BinnedParams { sketch: Some(sketch), ..BinnedParams::default() };
         table.case(&format!("{binned:?}"), &Expect::Refused(is_param, &["sketch", "256"]), || {
-            fit(Samples::from_rows(&ten, 5, 2)?, &Params { binned, ..Params::new(2) })
+            fit(Samples::from_rows(&ten, 5, 2)?, &Params { binned, ..Params::lsdg(2) })
         });
     }
     table.case("binned mode of distances", &Expect::Refused(is_param, &["mode", "samples"]), || {
         let distances = Samples::strided(&[0.0], (5, 5), (0, 0))?;
-        fit(Input::Distances(distances), &Params::new(2).mode(Mode::Binned))
+        fit(Input::Distances(distances), &Params::lsdg(2).mode(Mode::Binned))
     });
     for m in [1 << 50, usize::MAX] {
         table.case(&format!("{m} features"), &Expect::Refused(is_memory, &["memory"]), || {
-            fit(Samples::strided(&[1.0], (5, m), (0, 0))?, &Params::new(2))
+            fit(Samples::strided(&[1.0], (5, m), (0, 0))?, &Params::lsdg(2))
         });
         table.case(&format!("distances of 5 x {m}"), &Expect::Refused(is_shape, &["5 x"]), || {
-            fit(Input::Distances(Samples::strided(&[0.0], (5, m), (0, 0))?), &Params::new(2))
+            fit(Input::Distances(Samples::strided(&[0.0], (5, m), (0, 0))?), &Params::lsdg(2))
         });
     }
     let big = vec![0.5; 2000];
@@ -493,7 +493,7 @@ fn wrong_sizes_are_refused() {
         (20 << 20, Precision::Auto, "samples fit"),
         (45 << 20, Precision::Double, "single"),
     ] {
-        let params = Params { memory: Some(memory), precision, ..Params::new(2).mode(Mode::Exact) };
+        let params = Params { memory: Some(memory), precision, ..Params::lsdg(2).mode(Mode::Exact) };
         table.case(
             &format!("{memory} bytes"),
             &Expect::Refused(is_memory, &["memory", "may be used"]),
@@ -516,12 +516,12 @@ fn values_that_are_not_numbers_are_named() {
         let refused = Expect::Refused(is_not_finite, &["samples", "row 17", "column 2"]);
         for metric in [Metric::Euclidean, Metric::Cosine] {
             table.case(&format!("{word} in samples, {metric:?}"), &refused, || {
-                fit(Input::Samples(Samples::from_rows(&data, 20, 3)?, metric), &Params::new(2))
+                fit(Input::Samples(Samples::from_rows(&data, 20, 3)?, metric), &Params::lsdg(2))
             });
         }
         let narrow: Vec<f32> = data.iter().map(|x| *x as f32).collect();
         table.case(&format!("{word} in f32 samples"), &refused, || {
-            fit(Samples::from_rows(&narrow, 20, 3)?, &Params::new(2))
+            fit(Samples::from_rows(&narrow, 20, 3)?, &Params::lsdg(2))
         });
         let mut pairs = vec![1.0; 25];
         (0..5).for_each(|i| pairs[i * 6] = 0.0);
@@ -532,7 +532,7 @@ fn values_that_are_not_numbers_are_named() {
         ] {
             let refused = Expect::Refused(is_not_finite, &["row 1, column 4"]);
             table.case(&format!("{word} in {what}"), &refused, || {
-                fit(input(Samples::from_rows(&pairs, 5, 5)?), &Params::new(2))
+                fit(input(Samples::from_rows(&pairs, 5, 5)?), &Params::lsdg(2))
             });
         }
     }
@@ -576,22 +576,22 @@ fn parameters_out_of_range_are_named() {
         let density = Density::Mu { mu: 0.1, eta: Some(eta) };
         refuse(&format!("eta {eta} at mu 0.1"), &["eta =", "below mu"], with(LsdgParams { density, ..base }));
     }
-    refuse("no neighbors", &["neighbors = 0"], Params::new(2).neighbors(0));
+    refuse("no neighbors", &["neighbors = 0"], Params::lsdg(2).neighbors(0));
     refuse("no rounds", &["weight_rounds = 0"], with(LsdgParams { weight_rounds: 0, ..base }));
     refuse("no starting ranks", &["start_ranks = 0"], with(LsdgParams { start_ranks: Some(0), ..base }));
-    refuse("no starts", &["starts = 0"], Params::new(2).starts(0));
-    refuse("starts beyond counting", &["starts ="], Params::new(2).starts(usize::MAX));
-    refuse("no restarts", &["kmeans_restarts = 0"], Params { kmeans_restarts: 0, ..Params::new(2) });
-    refuse("no threads", &["threads = 0"], Params::new(2).threads(0));
-    refuse("too many threads", &["threads ="], Params::new(2).threads(usize::MAX));
-    let mut stop = Params::new(2);
+    refuse("no starts", &["starts = 0"], Params::lsdg(2).starts(0));
+    refuse("starts beyond counting", &["starts ="], Params::lsdg(2).starts(usize::MAX));
+    refuse("no restarts", &["kmeans_restarts = 0"], Params { kmeans_restarts: 0, ..Params::lsdg(2) });
+    refuse("no threads", &["threads = 0"], Params::lsdg(2).threads(0));
+    refuse("too many threads", &["threads ="], Params::lsdg(2).threads(usize::MAX));
+    let mut stop = Params::lsdg(2);
     stop.stop.max_iter = 0;
     refuse("no iterations", &["max_iter = 0"], stop.clone());
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0] {
-        let mut tolerance = Params::new(2);
+        let mut tolerance = Params::lsdg(2);
         tolerance.stop.loss_tolerance = bad;
         refuse(&format!("tol {bad}"), &["tol ="], tolerance);
-        let mut tolerance = Params::new(2);
+        let mut tolerance = Params::lsdg(2);
         tolerance.stop.change_tolerance = bad;
         refuse(&format!("change_tol {bad}"), &["change_tol ="], tolerance);
     }
@@ -608,7 +608,7 @@ fn extreme_but_allowed_parameters_work() {
             match outcome {
                 Err(Error::Collapsed { iteration, ref cause }) if may_collapse => {
                     assert!(iteration >= 1 && cause.contains("try"), "{cause}");
-                    fit(Samples::from_rows(&data, 28, 2)?, &Params::new(2))
+                    fit(Samples::from_rows(&data, 28, 2)?, &Params::lsdg(2))
                 }
                 outcome => outcome,
             }
@@ -627,7 +627,7 @@ fn extreme_but_allowed_parameters_work() {
         run(
             &format!("beta {beta:e}, default"),
             false,
-            Params { lsdg: LsdgParams { beta, ..Params::new(2).lsdg }, ..Params::new(2) },
+            Params { lsdg: LsdgParams { beta, ..Params::lsdg(2).lsdg }, ..Params::lsdg(2) },
         );
     }
     for mu in [1e-6, 1e6] {
@@ -637,7 +637,7 @@ fn extreme_but_allowed_parameters_work() {
         }
     }
     for neighbors in [1, 27, 28, 29, 1000, usize::MAX] {
-        run(&format!("{neighbors} neighbors"), false, Params::new(2).neighbors(neighbors));
+        run(&format!("{neighbors} neighbors"), false, Params::lsdg(2).neighbors(neighbors));
     }
     for ranks in [1, 2, 27, 28, 29, usize::MAX] {
         let lsdg = LsdgParams { start_ranks: Some(ranks), ..LsdgParams::demo() };
@@ -646,16 +646,16 @@ fn extreme_but_allowed_parameters_work() {
     let mut never = Params::preset(2, Preset::Demo);
     (never.stop.loss_tolerance, never.stop.change_tolerance, never.stop.max_iter) = (-1.0, -1.0, 50);
     run("no tolerance", false, never);
-    let mut once = Params::new(2);
+    let mut once = Params::lsdg(2);
     once.stop.max_iter = 1;
     run("one iteration", false, once);
-    run("any seed", false, Params::new(2).seed(u64::MAX));
+    run("any seed", false, Params::lsdg(2).seed(u64::MAX));
     for (dissimilarity, orthogonality) in [(false, true), (true, false), (false, false)] {
-        let lsdg = LsdgParams { dissimilarity, orthogonality, ..Params::new(2).lsdg };
-        run(&format!("D {dissimilarity}, R {orthogonality}"), false, Params { lsdg, ..Params::new(2) });
+        let lsdg = LsdgParams { dissimilarity, orthogonality, ..Params::lsdg(2).lsdg };
+        run(&format!("D {dissimilarity}, R {orthogonality}"), false, Params { lsdg, ..Params::lsdg(2) });
     }
     table.case("the plain default gets it right", &Expect::Works(Some(truth)), || {
-        fit(Samples::from_rows(&data, 28, 2)?, &Params::new(2))
+        fit(Samples::from_rows(&data, 28, 2)?, &Params::lsdg(2))
     });
     table.finish(30);
 }
@@ -672,11 +672,11 @@ fn precomputed_distances() {
     let mut table = Table::default();
     let (good, n, truth) = distances();
     let input =
-        |x: &[f64]| -> Result<Model> { fit(Input::Distances(Samples::from_rows(x, n, n)?), &Params::new(2)) };
+        |x: &[f64]| -> Result<Model> { fit(Input::Distances(Samples::from_rows(x, n, n)?), &Params::lsdg(2)) };
     table.case("good distances", &Expect::Works(Some(truth.clone())), || input(&good));
     let narrow: Vec<f32> = good.iter().map(|x| *x as f32).collect();
     table.case("good distances in f32", &Expect::Works(Some(truth.clone())), || {
-        fit(Input::Distances(Samples::from_columns(&narrow, n, n)?), &Params::new(2))
+        fit(Input::Distances(Samples::from_columns(&narrow, n, n)?), &Params::lsdg(2))
     });
     let spoilt = |change: &dyn Fn(&mut Vec<f64>)| {
         let mut x = good.clone();
@@ -700,7 +700,7 @@ fn precomputed_distances() {
     let x = spoilt(&|x| x[3 * n + 5] *= 1.0 + 1e-12);
     table.case("rounding off the diagonal", &Expect::Works(Some(truth.clone())), || input(&x));
     table.case("not square", &Expect::Refused(is_shape, &["x"]), || {
-        fit(Input::Distances(Samples::from_rows(&good, 24, 6)?), &Params::new(2))
+        fit(Input::Distances(Samples::from_rows(&good, 24, 6)?), &Params::lsdg(2))
     });
     for scale in [1e-300, 1e300, 1e306] {
         let x: Vec<f64> = good.iter().map(|x| x * scale).collect();
@@ -709,10 +709,10 @@ fn precomputed_distances() {
     table
         .case("all distances zero", &Expect::Warns(|w| *w == Warning::AllEqual), || input(&vec![0.0; n * n]));
     table.case("one point", &Expect::Works(Some(vec![0])), || {
-        fit(Input::Distances(Samples::from_rows(&[0.0], 1, 1)?), &Params::new(1))
+        fit(Input::Distances(Samples::from_rows(&[0.0], 1, 1)?), &Params::lsdg(1))
     });
     table.case("no points", &Expect::Refused(is_empty, &["empty"]), || {
-        fit(Input::Distances(Samples::from_rows(&[0.0; 0], 0, 0)?), &Params::new(1))
+        fit(Input::Distances(Samples::from_rows(&[0.0; 0], 0, 0)?), &Params::lsdg(1))
     });
     table.finish(13);
 }
@@ -723,7 +723,7 @@ fn precomputed_affinities() {
     let (distances, n, truth) = distances();
     let good: Vec<f64> = distances.iter().map(|d| (-d * d / 9.0).exp()).collect();
     let input = |x: &[f64]| -> Result<Model> {
-        fit(Input::Affinities(Samples::from_rows(x, n, n)?), &Params::new(2))
+        fit(Input::Affinities(Samples::from_rows(x, n, n)?), &Params::lsdg(2))
     };
     table.case("good affinities", &Expect::Works(Some(truth.clone())), || input(&good));
     let spoilt = |change: &dyn Fn(&mut Vec<f64>)| {
@@ -744,7 +744,7 @@ fn precomputed_affinities() {
     let x = spoilt(&|x| (0..n).for_each(|i| x[i * n + i] = i as f64));
     table.case("any diagonal", &Expect::Works(Some(truth.clone())), || input(&x));
     table.case("not square", &Expect::Refused(is_shape, &["x"]), || {
-        fit(Input::Affinities(Samples::from_rows(&good, 24, 6)?), &Params::new(2))
+        fit(Input::Affinities(Samples::from_rows(&good, 24, 6)?), &Params::lsdg(2))
     });
     table.case("all zero", &Expect::Refused(is_precomputed, &["affinities", "positive"]), || {
         input(&vec![0.0; n * n])
@@ -767,17 +767,17 @@ fn precomputed_affinities() {
     }
     let rings = (0..side).map(|i| i % 2).collect();
     table.case("mostly zero", &Expect::Works(Some(rings)), || {
-        fit(Input::Affinities(Samples::from_rows(&sparse, side, side)?), &Params::new(2))
+        fit(Input::Affinities(Samples::from_rows(&sparse, side, side)?), &Params::lsdg(2))
     });
     let x = spoilt(&|x| x.iter_mut().for_each(|x| *x = if *x > 1e-3 { *x * 1e-320 } else { 0.0 }));
     table.case("tiny affinities", &Expect::Works(None), || input(&x));
     let x = spoilt(&|x| x.iter_mut().for_each(|x| *x *= 1e308));
     table.case("huge affinities", &Expect::Works(Some(truth.clone())), || input(&x));
     table.case("one point", &Expect::Works(Some(vec![0])), || {
-        fit(Input::Affinities(Samples::from_rows(&[0.0], 1, 1)?), &Params::new(1))
+        fit(Input::Affinities(Samples::from_rows(&[0.0], 1, 1)?), &Params::lsdg(1))
     });
     table.case("two points", &Expect::Works(Some(vec![0, 0])), || {
-        fit(Input::Affinities(Samples::from_rows(&[0.0, 1.0, 1.0, 0.0], 2, 2)?), &Params::new(1))
+        fit(Input::Affinities(Samples::from_rows(&[0.0, 1.0, 1.0, 0.0], 2, 2)?), &Params::lsdg(1))
     });
     table.finish(13);
 }
@@ -808,13 +808,13 @@ fn precomputed_neighbors() {
             let truth = (listed >= 6).then(|| truth.clone());
             table.case(&format!("{listed} neighbours, {precision:?}"), &Expect::Works(truth), || {
                 let lists = NeighborLists::new(&indices, &distances, n, listed)?;
-                fit(Input::Neighbors(lists), &Params::new(2).precision(precision))
+                fit(Input::Neighbors(lists), &Params::lsdg(2).precision(precision))
             });
         }
     }
     let (indices, distances) = lists(&points, 8);
     let run = |indices: &[u32], distances: &[f64]| {
-        fit(Input::Neighbors(NeighborLists::new(indices, distances, n, 8)?), &Params::new(2))
+        fit(Input::Neighbors(NeighborLists::new(indices, distances, n, 8)?), &Params::lsdg(2))
     };
     table.case("partial lists warn", &Expect::Warns(|w| *w == Warning::PartialLists { listed: 8 }), || {
         run(&indices, &distances)
@@ -840,19 +840,19 @@ fn precomputed_neighbors() {
         table.case(name, &Expect::Refused(is_precomputed, words), || run(&indices, &bad));
     }
     table.case("lists of another length", &Expect::Refused(is_shape, &["30 x 7"]), || {
-        fit(Input::Neighbors(NeighborLists::new(&indices, &distances, n, 7)?), &Params::new(2))
+        fit(Input::Neighbors(NeighborLists::new(&indices, &distances, n, 7)?), &Params::lsdg(2))
     });
     table.case("more neighbours than others", &Expect::Refused(is_shape, &["2 x 1"]), || {
-        fit(Input::Neighbors(NeighborLists::new(&[1, 0, 0, 1], &[0.0; 4], 2, 2)?), &Params::new(1))
+        fit(Input::Neighbors(NeighborLists::new(&[1, 0, 0, 1], &[0.0; 4], 2, 2)?), &Params::lsdg(1))
     });
     table.case("empty lists", &Expect::Refused(is_empty, &["5 samples"]), || {
-        fit(Input::Neighbors(NeighborLists::new(&[], &[], 5, 0)?), &Params::new(2))
+        fit(Input::Neighbors(NeighborLists::new(&[], &[], 5, 0)?), &Params::lsdg(2))
     });
     table.case("no points", &Expect::Refused(is_empty, &["0 samples"]), || {
-        fit(Input::Neighbors(NeighborLists::new(&[], &[], 0, 4)?), &Params::new(1))
+        fit(Input::Neighbors(NeighborLists::new(&[], &[], 0, 4)?), &Params::lsdg(1))
     });
     table.case("one point", &Expect::Works(Some(vec![0])), || {
-        fit(Input::Neighbors(NeighborLists::new(&[], &[], 1, 0)?), &Params::new(1))
+        fit(Input::Neighbors(NeighborLists::new(&[], &[], 1, 0)?), &Params::lsdg(1))
     });
     // Pairs of copies: each list holds only points at distance 0.
     let (copies, truth) = hard::repeated(&[0.0, 1.0, 2.0], 9);
@@ -860,7 +860,7 @@ fn precomputed_neighbors() {
         let (indices, distances) = lists(&copies, listed);
         assert!(distances.iter().all(|d| *d == 0.0));
         table.case(&format!("lists of {listed} copies"), &Expect::Works(Some(truth.clone())), || {
-            fit(Input::Neighbors(NeighborLists::new(&indices, &distances, 27, listed)?), &Params::new(3))
+            fit(Input::Neighbors(NeighborLists::new(&indices, &distances, 27, listed)?), &Params::lsdg(3))
         });
     }
     // Scales so far apart that the product of two of them is 0.
@@ -869,7 +869,7 @@ fn precomputed_neighbors() {
     for listed in [3, 9] {
         let (indices, distances) = lists(&spread, listed);
         table.case(&format!("{listed} neighbours at 1e-200 and 1"), &Expect::Works(None), || {
-            fit(Input::Neighbors(NeighborLists::new(&indices, &distances, 20, listed)?), &Params::new(2))
+            fit(Input::Neighbors(NeighborLists::new(&indices, &distances, 20, listed)?), &Params::lsdg(2))
         });
     }
     table.finish(30);
@@ -879,18 +879,18 @@ fn precomputed_neighbors() {
 fn prepared_data_is_checked_again() {
     let (data, _) = two_groups(10);
     let input = Input::from(Samples::from_rows(&data, 20, 1).unwrap());
-    let prepared = Prepared::new(&input, &Params::new(2), &Silent).unwrap();
-    assert!(matches!(prepared.fit(&Params::new(0), &Silent), Err(Error::Param(_))));
+    let prepared = Prepared::new(&input, &Params::lsdg(2), &Silent).unwrap();
+    assert!(matches!(prepared.fit(&Params::lsdg(0), &Silent), Err(Error::Param(_))));
     assert!(matches!(
-        prepared.fit(&Params::new(21), &Silent),
+        prepared.fit(&Params::lsdg(21), &Silent),
         Err(Error::Data(DataError::TooFewSamples { .. }))
     ));
     assert!(matches!(
-        prepared.spectral(&Params::new(21), None, &Silent),
+        prepared.spectral(&Params::lsdg(21), None, &Silent),
         Err(Error::Data(DataError::TooFewSamples { .. }))
     ));
     for (r, neighbors) in [(1, None), (20, None), (2, Some(0)), (2, Some(usize::MAX))] {
-        let labels = prepared.spectral(&Params::new(r), neighbors, &Silent).unwrap();
+        let labels = prepared.spectral(&Params::lsdg(r), neighbors, &Silent).unwrap();
         assert!(labels.len() == 20 && labels.iter().all(|l| *l < r), "r = {r}: {labels:?}");
     }
     assert!(prepared.correct_rate(&[0; 3]).is_err());
@@ -940,7 +940,7 @@ fn cancelling_stops_at_every_stage() {
         ("spectral begins", |e| matches!(e, Event::Started { stage: Stage::Spectral })),
         ("labels begin", |e| matches!(e, Event::Started { stage: Stage::Labels })),
     ];
-    for params in [Params::new(4).starts(4), Params::preset(4, Preset::Paper)] {
+    for params in [Params::lsdg(4).starts(4), Params::preset(4, Preset::Paper)] {
         for (name, matches) in moments {
             for after in [1, 2] {
                 let observer = CancelAt::new(matches, after);
@@ -962,7 +962,7 @@ fn cancelling_stops_at_every_stage() {
     // As many clusters as points, and one cluster: nothing to learn, but still somebody who wants to stop.
     for r in [1, 400] {
         let observer = CancelAt::new(|e| matches!(e, Event::Started { stage: Stage::Slices }), 1);
-        let outcome = fit_observed(&Input::from(samples), &Params::new(r).starts(1), &observer);
+        let outcome = fit_observed(&Input::from(samples), &Params::lsdg(r).starts(1), &observer);
         assert!(matches!(outcome, Err(Error::Cancelled { .. })), "r = {r}");
     }
 }
@@ -979,7 +979,7 @@ fn a_cancelled_run_names_its_stage() {
         (Stage::Spectral, |e| matches!(e, Event::Started { stage: Stage::Spectral })),
         (Stage::Labels, |e| matches!(e, Event::Started { stage: Stage::Labels })),
     ];
-    for params in [Params::new(4).starts(2), Params::preset(4, Preset::Paper)] {
+    for params in [Params::lsdg(4).starts(2), Params::preset(4, Preset::Paper)] {
         for (expected, begins) in stages {
             let outcome = fit_observed(&Input::from(samples), &params, &CancelAt::new(begins, 1));
             let Err(Error::Cancelled { stage }) = outcome else {

@@ -239,13 +239,13 @@ fn small() -> Generated {
 
 /// Binned mode on the small set.
 fn binned(starts: usize) -> Params {
-    Params { binned: knobs(24, 12, 8), ..Params::new(3).starts(starts) }.mode(Mode::Binned).neighbors(6)
+    Params { binned: knobs(24, 12, 8), ..Params::lsdg(3).starts(starts) }.mode(Mode::Binned).neighbors(6)
 }
 
 #[test]
 fn exact_mode_with_several_starts() {
     let data = blobs(120, 3, 4, 1.3, 5).unwrap();
-    check("exact", &samples(&data).into(), &short(Params::new(4).starts(3).mode(Mode::Exact), 6));
+    check("exact", &samples(&data).into(), &short(Params::lsdg(4).starts(3).mode(Mode::Exact), 6));
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn starts_that_were_learnt_on_a_sample() {
 fn near_ranks_that_grow_in_the_middle() {
     let data = blobs(200, 3, 3, 0.5, 1).unwrap();
     let lsdg = LsdgParams::scale_free(0.5, 10.0, 20);
-    let params = Params { lsdg, binned: knobs(8, 12, 16), ..Params::new(3).starts(2) }.mode(Mode::Binned);
+    let params = Params { lsdg, binned: knobs(8, 12, 16), ..Params::lsdg(3).starts(2) }.mode(Mode::Binned);
     let params = Params { spread_neighbors: false, start: Starts::Both, ..params };
     let model = check("grown", &samples(&data).into(), &short(params, 4));
     assert_eq!(model.binned.unwrap().grown_from, Some(8));
@@ -285,7 +285,7 @@ fn near_ranks_that_grow_in_the_middle() {
 #[test]
 fn a_weaker_beta_after_a_collapse() {
     let data = blobs(60, 2, 2, 1.0, 3).unwrap();
-    let params = short(Params::new(2).starts(2), 8);
+    let params = short(Params::lsdg(2).starts(2), 8);
     let params = Params { lsdg: LsdgParams { beta: 1e4, ..params.lsdg }, ..params };
     let model = check("weaker", &samples(&data).into(), &params);
     assert!(model.params.lsdg.beta < 1e4, "nothing collapsed, so nothing was tested");
@@ -525,7 +525,7 @@ impl Observer for Enough {
 fn a_run_that_ends_early_can_still_be_run_to_its_end() {
     let data = blobs(200, 3, 3, 0.5, 1).unwrap();
     let lsdg = LsdgParams::scale_free(0.5, 10.0, 20);
-    let params = Params { lsdg, binned: knobs(8, 12, 16), ..Params::new(3).starts(3) }.mode(Mode::Binned);
+    let params = Params { lsdg, binned: knobs(8, 12, 16), ..Params::lsdg(3).starts(3) }.mode(Mode::Binned);
     let params = Params { spread_neighbors: false, ..short(params, 6) }.threads(1);
     let input = samples(&data).into();
     let unbroken = fit_observed(&input, &params, &Silent).unwrap();

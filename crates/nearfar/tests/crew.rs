@@ -92,7 +92,7 @@ fn check(what: &str, data: &Data, metric: Metric, single: bool, params: &Params)
 }
 
 fn settings(n_clusters: usize) -> Params {
-    let mut params = Params::new(n_clusters).seed(7);
+    let mut params = Params::lsdg(n_clusters).seed(7);
     params.stop.max_iter = 12;
     params
 }

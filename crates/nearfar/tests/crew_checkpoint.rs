@@ -30,7 +30,7 @@ fn data() -> Generated {
 /// Several starts, whose near ranks grow.
 fn params() -> Params {
     let binned = BinnedParams { near: Some(16), far: Some(24), ..BinnedParams::default() };
-    let mut params = Params { binned, ..Params::new(3).starts(3).seed(4) }.neighbors(30);
+    let mut params = Params { binned, ..Params::lsdg(3).starts(3).seed(4) }.neighbors(30);
     params.stop.max_iter = 5;
     params
 }

@@ -341,7 +341,7 @@ fn a_preparation_refuses_what_it_was_not_made_for() {
         let refused = graph.fit(&Params::of(2, kind), &Silent).unwrap_err().to_string();
         assert!(refused.contains("method"), "{refused}");
     }
-    let slices = nearfar::Prepared::new(&input, &Params::new(2), &Silent).unwrap();
+    let slices = nearfar::Prepared::new(&input, &Params::lsdg(2), &Silent).unwrap();
     let refused = slices.fit(&Params::of(2, MethodKind::Phals), &Silent).unwrap_err().to_string();
     assert!(refused.contains("phals"), "{refused}");
 }

@@ -321,7 +321,7 @@ proptest! {
     fn scale_does_not_matter(seed in any::<u64>()) {
         let (data, n, truth) = easy(seed);
         let gap = oracle::smallest_gap(&oracle::squared_distances(&data, n), n);
-        let params = Params::new(3).starts(4).seed(seed);
+        let params = Params::lsdg(3).starts(4).seed(seed);
         let plain = cluster(&data, n, &params);
         prop_assert_eq!(adjusted_rand(&plain.labels, &truth).unwrap(), 1.0);
         let ranks = slices::<f64>(&data, n, 2);
@@ -352,8 +352,8 @@ proptest! {
                 prop_assert_eq!(there.rank(at / n, at % n), here.rank(order[at / n], order[at % n]));
             }
         }
-        let plain = cluster(&data, n, &Params::new(3).starts(4));
-        let model = cluster(&moved, n, &Params::new(3).starts(4));
+        let plain = cluster(&data, n, &Params::lsdg(3).starts(4));
+        let model = cluster(&moved, n, &Params::lsdg(3).starts(4));
         let back: Vec<usize> = order.iter().map(|i| plain.labels[*i]).collect();
         prop_assert_eq!(adjusted_rand(&model.labels, &back).unwrap(), 1.0);
         prop_assert_eq!(adjusted_rand(&plain.labels, &truth).unwrap(), 1.0);
@@ -387,7 +387,7 @@ proptest! {
     #[test]
     fn storage_in_single_precision_agrees(seed in any::<u64>()) {
         let (data, n, truth) = easy(seed);
-        let params = Params::new(3).starts(4).seed(seed);
+        let params = Params::lsdg(3).starts(4).seed(seed);
         let [double, single] = [Precision::Double, Precision::Single].map(|p| cluster(&data, n, &params.clone().precision(p)));
         prop_assert_eq!(single.precision, Precision::Single);
         prop_assert!(adjusted_rand(&double.labels, &single.labels).unwrap() >= 0.9);
@@ -399,7 +399,7 @@ proptest! {
 fn remembered_starts_change_nothing() {
     let data = nearfar::generate::chart(20, 60, 2.0, 5).unwrap();
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
-    let plain = Prepared::new(&Input::from(samples), &Params::new(6), &Silent).unwrap();
+    let plain = Prepared::new(&Input::from(samples), &Params::lsdg(6), &Silent).unwrap();
     let remembers = plain.clone().remember_starts();
     for (alpha, mu, seed) in [(0.1, 0.5, 0), (1.0, 0.5, 0), (0.1, 0.1, 0), (0.1, 0.5, 1)] {
         let mut params = Params::preset(6, Preset::Demo).seed(seed);

@@ -14,7 +14,7 @@ fn blobs(n: usize) -> nearfar::generate::Generated {
 fn saved(options: &SaveOptions) -> SavedModel {
     let data = blobs(40);
     let samples = Samples::from_rows(&data.data, 40, 3).unwrap();
-    let model = fit(samples, &Params::new(3).starts(2)).unwrap();
+    let model = fit(samples, &Params::lsdg(3).starts(2)).unwrap();
     SavedModel::new(&model, &Input::from(samples), options)
 }
 
@@ -49,7 +49,7 @@ fn every_method_gives_its_training_rows_their_labels() {
     let single: Vec<f32> = data.data.iter().map(|x| *x as f32).collect();
     for method in MethodKind::ALL {
         let params =
-            if method == MethodKind::Lsdg { Params::new(3).starts(2) } else { Params::of(3, method) };
+            if method == MethodKind::Lsdg { Params::lsdg(3).starts(2) } else { Params::of(3, method) };
         for samples in [
             Samples::from_rows(&data.data, 60, 3).unwrap(),
             Samples::from_rows(&single, 60, 3).unwrap(),
@@ -88,7 +88,7 @@ fn rows_of_a_pairwise_matrix_are_known_again() {
         let pairs = matrix(50, affinities);
         let x = Samples::from_rows(&pairs, 50, 50).unwrap();
         let input = if affinities { Input::Affinities(x) } else { Input::Distances(x) };
-        let model = fit(input, &Params::new(3).starts(1)).unwrap();
+        let model = fit(input, &Params::lsdg(3).starts(1)).unwrap();
         let saved = SavedModel::new(&model, &input, &SaveOptions::default());
         assert_eq!(saved.predict(&x, &Silent).unwrap(), model.labels);
         // A row that is none of them goes to its neighbours.
@@ -115,7 +115,7 @@ fn neighbour_lists_predict_from_known_distances() {
         }
     }
     let input = Input::Neighbors(NeighborLists::new(&indices, &distances, n, k).unwrap());
-    let model = fit(input, &Params::new(3).starts(1)).unwrap();
+    let model = fit(input, &Params::lsdg(3).starts(1)).unwrap();
     let saved = SavedModel::new(&model, &input, &SaveOptions::default());
     assert_eq!(saved.about.input, InputKind::Neighbors);
     let new = Samples::from_rows(&known, n, n).unwrap();
@@ -158,7 +158,7 @@ fn new_points_are_rescaled_as_the_training_data_was() {
     let mut scaled = data.data.clone();
     scaled.chunks_exact_mut(3).for_each(|row| scaling.apply(row));
     let samples = Samples::from_rows(&scaled, 40, 3).unwrap();
-    let model = fit(samples, &Params::new(3).starts(1)).unwrap();
+    let model = fit(samples, &Params::lsdg(3).starts(1)).unwrap();
     let options = SaveOptions { scaling, ..SaveOptions::default() };
     let saved = SavedModel::new(&model, &Input::from(samples), &options);
     let raw = Samples::from_rows(&data.data, 40, 3).unwrap();
@@ -297,7 +297,7 @@ fn a_cancelled_run_leaves_its_best_start() {
         assert!(!back.about.complete);
         assert_eq!(back.predict(&samples, &Silent).unwrap(), model.labels);
     }
-    let nothing = Keeper::default().into_model(&Params::new(2));
+    let nothing = Keeper::default().into_model(&Params::lsdg(2));
     assert!(nothing.is_none());
 }
 

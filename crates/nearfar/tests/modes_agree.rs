@@ -66,7 +66,7 @@ fn with_all_pairs_the_modes_are_equal() {
 #[test]
 fn a_sample_of_the_pairs_finds_the_same_clusters() {
     for (data, r) in [(blobs(900, 3, 4, 0.9, 5).unwrap(), 4), (circles(800, 0.03, 0.4, 7).unwrap(), 2)] {
-        let params = Params { binned: knobs(40, 20, 16), ..Params::new(r).starts(4) };
+        let params = Params { binned: knobs(40, 20, 16), ..Params::lsdg(r).starts(4) };
         let binned = fit(samples(&data), &params.clone().mode(Mode::Binned)).unwrap();
         let exact = fit(samples(&data), &params.mode(Mode::Exact)).unwrap();
         let (ours, theirs) = (binned.active_ranks().0, exact.active_ranks().0);
@@ -86,7 +86,7 @@ fn a_sample_of_the_pairs_finds_the_same_clusters() {
 #[test]
 fn same_bits_for_any_number_of_threads() {
     let data = mixture(1300, 12, 5, 2.5, 3).unwrap();
-    let params = Params { binned: knobs(40, 16, 16), ..Params::new(5).starts(3) }.mode(Mode::Binned);
+    let params = Params { binned: knobs(40, 16, 16), ..Params::lsdg(5).starts(3) }.mode(Mode::Binned);
     let run = |threads: usize| fit(samples(&data), &params.clone().threads(threads)).unwrap();
     let one = run(1);
     for threads in [2, 5] {
@@ -106,7 +106,7 @@ fn near_ranks_grow_when_the_weights_reach_their_end() {
     let data = blobs(600, 3, 3, 0.5, 1).unwrap();
     // A density that keeps about a hundred ranks, of which eight are fetched at first.
     let lsdg = LsdgParams::scale_free(0.5, 10.0, 60);
-    let params = Params { lsdg, binned: knobs(8, 20, 16), ..Params::new(3).starts(2) }.mode(Mode::Binned);
+    let params = Params { lsdg, binned: knobs(8, 20, 16), ..Params::lsdg(3).starts(2) }.mode(Mode::Binned);
     let params = Params { spread_neighbors: false, start: Starts::Spectral, ..params };
     let grown = fit(samples(&data), &params).unwrap();
     let report = grown.binned.unwrap();
@@ -120,7 +120,7 @@ fn near_ranks_grow_when_the_weights_reach_their_end() {
 #[test]
 fn hard_data_runs_or_is_refused_by_name() {
     let binned = |data: &[f64], n: usize, m: usize, r: usize| {
-        fit(Samples::from_rows(data, n, m).unwrap(), &Params::new(r).starts(2).mode(Mode::Binned))
+        fit(Samples::from_rows(data, n, m).unwrap(), &Params::lsdg(r).starts(2).mode(Mode::Binned))
     };
     let equal = vec![1.0; 200];
     assert!(binned(&equal, 100, 2, 2).is_ok() || binned(&equal, 100, 2, 2).is_err()); // no panic
@@ -161,7 +161,7 @@ fn a_real_set_scores_alike_in_both_modes() {
     let values = x.to_f64();
     let score = |mode: Mode| {
         let input = Samples::from_rows(&values, x.shape[0], x.shape[1]).unwrap();
-        let model = fit(input, &Params::new(3).starts(4).mode(mode)).unwrap();
+        let model = fit(input, &Params::lsdg(3).starts(4).mode(mode)).unwrap();
         let truth: Vec<usize> = truth.iter().map(|y| *y as usize).collect();
         accuracy(&model.labels, &truth).unwrap()
     };
@@ -174,7 +174,7 @@ fn a_real_set_scores_alike_in_both_modes() {
 fn a_sample_shows_the_way() {
     let data = mixture(4000, 20, 8, 2.0, 5).unwrap();
     let truth = &data.truth;
-    let mut params = Params::new(8).starts(2).mode(Mode::Binned).seed(2);
+    let mut params = Params::lsdg(8).starts(2).mode(Mode::Binned).seed(2);
     let plain = fit(samples(&data), &params).unwrap();
     params.binned.sketch = Some(1000);
     let sketched = fit(samples(&data), &params).unwrap();

@@ -33,7 +33,7 @@ fn as_many_pieces_as_clusters() {
     ] {
         let (data, truth) = separated(sizes, seed);
         for precision in [Precision::Double, Precision::Single] {
-            let model = run(&data, &Params::new(sizes.len()).seed(seed).precision(precision));
+            let model = run(&data, &Params::lsdg(sizes.len()).seed(seed).precision(precision));
             let ari = adjusted_rand(&model.labels, &truth).unwrap();
             assert_eq!(ari, 1.0, "{sizes:?}, {precision:?}: eigenvalues {:?}", model.eigenvalues);
             assert!(model.eigenvalues.windows(2).all(|v| v[0] >= v[1]), "{:?}", model.eigenvalues);
@@ -74,7 +74,7 @@ fn exactly_repeated_eigenvalues() {
         let (affinities, truth) = ring_affinities(rings, side);
         let n = rings * side;
         let input = Input::Affinities(Samples::from_rows(&affinities, n, n).unwrap());
-        let model = fit(input, &Params::new(rings)).unwrap();
+        let model = fit(input, &Params::lsdg(rings)).unwrap();
         assert_eq!(adjusted_rand(&model.labels, &truth).unwrap(), 1.0, "{rings} rings of {side}");
     }
 }
@@ -114,7 +114,7 @@ fn one_cluster_of_many_pieces() {
 fn many_clusters_few_points() {
     // Three points each, twenty clusters: r close to n.
     let (data, truth) = separated(&[3; 20], 1);
-    let model = run(&data, &Params::new(20).neighbors(3));
+    let model = run(&data, &Params::lsdg(20).neighbors(3));
     let ari = adjusted_rand(&model.labels, &truth).unwrap();
     assert!(ari > 0.9, "ARI {ari}");
 }

@@ -60,12 +60,12 @@ fn high() -> Generated {
 
 #[test]
 fn default_preset_in_double() {
-    check(&low(), Metric::Euclidean, &Params::new(4).precision(Precision::Double).starts(6));
+    check(&low(), Metric::Euclidean, &Params::lsdg(4).precision(Precision::Double).starts(6));
 }
 
 #[test]
 fn default_preset_in_single() {
-    check(&low(), Metric::Euclidean, &Params::new(4).precision(Precision::Single).starts(4).seed(3));
+    check(&low(), Metric::Euclidean, &Params::lsdg(4).precision(Precision::Single).starts(4).seed(3));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn members_one_by_one_and_side_by_side() {
     let data = low();
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
     let wide =
-        Params { memory: Some(1 << 40), ..Params::new(4).starts(5).threads(4).precision(Precision::Double) };
+        Params { memory: Some(1 << 40), ..Params::lsdg(4).starts(5).threads(4).precision(Precision::Double) };
     let roomy = plan(data.n_samples, data.n_features, &wide).unwrap();
     assert_eq!(roomy.side_by_side, 4);
     // Lower the limit to just below every plan in turn, until one member at a time is what fits.

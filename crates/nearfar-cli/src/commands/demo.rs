@@ -54,7 +54,7 @@ fn trial(kind: Kind, about: &'static str, seed: u64) -> Outcome<Trial> {
     let made = make(kind, &MakeParams { seed, ..MakeParams::default() })?;
     let Generated { data, n_samples: n, n_features: m, truth, .. } = &made;
     let n_clusters = truth.iter().max().map_or(1, |class| class + 1);
-    let params = Params::new(n_clusters).seed(seed);
+    let params = Params::lsdg(n_clusters).seed(seed);
     let input = Input::from(Samples::from_rows(data, *n, *m)?);
     let (prepared, preparing) = timed(|| Prepared::new(&input, &params, &Silent));
     let prepared = prepared?;

@@ -40,6 +40,7 @@ words!(
 words!(
     /// Models.
     MethodName => MethodKind {
+        NearFar => MethodKind::NearFar,
         Lsdg => MethodKind::Lsdg,
         Phals => MethodKind::Phals,
         AoSymNmf => MethodKind::AoSymNmf,

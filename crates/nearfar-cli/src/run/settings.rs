@@ -104,7 +104,7 @@ pub(crate) fn params(learn: &LearnArgs) -> Outcome<Params> {
     let clusters = learn.clusters.ok_or_else(|| {
         Failure::wrong("how many clusters? Say it with -k, as in `nearfar cluster data.csv -k 3`")
     })?;
-    let method = learn.method.map_or(MethodKind::Lsdg, MethodName::value);
+    let method = learn.method.map_or(MethodKind::NearFar, MethodName::value);
     let mut params = if method == MethodKind::Lsdg {
         Params::preset(clusters, learn.preset.map(PresetName::value).unwrap_or_default())
     } else {

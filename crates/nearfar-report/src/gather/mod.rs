@@ -120,7 +120,7 @@ impl Extras {
         }
         let correct = match (&truth, input) {
             (Some(known), Some(input)) if !model.near_weights.is_empty() => {
-                let prepared = Prepared::new(input, &Params::new(about.n_clusters).starts(1), observer)?;
+                let prepared = Prepared::new(input, &Params::lsdg(about.n_clusters).starts(1), observer)?;
                 Some(prepared.correct_rate(&known.codes)?)
             }
             _ => None,

@@ -127,7 +127,7 @@ pub enum CheckpointError {
 /// # let folder = std::env::temp_dir().join(format!("nearfar-doc-{}", std::process::id()));
 /// // `resume` goes on from what is in the folder, and starts from the beginning where there is nothing.
 /// let checkpoint = Checkpoint::new(&folder).resume(true);
-/// let model = fit_saved(&input, &Params::new(2), &checkpoint, &Silent)?;
+/// let model = fit_saved(&input, &Params::lsdg(2), &checkpoint, &Silent)?;
 /// // Once the result is safe:
 /// checkpoint.remove()?;
 /// # std::fs::remove_dir(&folder).unwrap();

@@ -9,6 +9,7 @@ mod consensus;
 mod count;
 mod judge;
 mod members;
+mod mixture;
 mod ranked;
 #[cfg(test)]
 mod tests;
@@ -19,16 +20,16 @@ use rayon::prelude::*;
 
 pub use count::Counted;
 pub use judge::Curve;
+pub use mixture::{Covariance, MixtureReport};
 
-use crate::error::{DataError, Error, ParamError, Result};
-use crate::labels::canonical::renumber;
+use crate::error::{DataError, ParamError, Result};
 use crate::math::rng::Stream;
 use crate::model::{Model, Source};
 use crate::neighbors::nearest::listed;
 use crate::neighbors::{Input, Metric, SearchReport, Warning};
 use crate::observe::{Observer, Stage, go_on};
 use crate::params::Params;
-use crate::partition::{Evidence, MergeTree, Network};
+use crate::partition::{Evidence, Network};
 use crate::prepared::timed;
 use crate::samples::Samples;
 use crate::views::{Shown, Standard, View, Views, worth_a_look};
@@ -102,6 +103,8 @@ pub struct Account {
     pub count: Option<Counted>,
     /// Pieces of the consensus graph; where there are more than clusters, some were joined by distance alone.
     pub pieces: usize,
+    /// What came of trying a mixture; `None` where none was tried (pairs, or `Engine::Graph`).
+    pub mixture: Option<MixtureReport>,
 }
 
 /// What is known of the points beside the graph: how far apart they are in one view.

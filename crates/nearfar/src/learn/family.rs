@@ -20,14 +20,13 @@ use crate::observe::{Observer, Stage};
 use crate::plan::Precision;
 
 /// Which model is learnt, with the settings of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[serde(tag = "name", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum MethodParams {
     /// Several scalings of the data, weighed without labels; neighbour weights and a partition into k learnt in turn; a consensus. The default.
     NearFar(NearFarParams),
     /// The paper's model: learns which neighbour ranks to trust as near and far, together with V; labels from the spectrum of Z.
-    #[default]
     Lsdg,
     /// Symmetric NMF of a fixed graph, column by column with exact line search (Hou, Chu, Liao 2023).
     Phals,
@@ -327,6 +326,12 @@ impl MethodParams {
             Self::RbsMf(params) => params.check(),
             Self::S3Nmf(params) => params.check(),
         }
+    }
+}
+
+impl Default for MethodParams {
+    fn default() -> Self {
+        Self::NearFar(NearFarParams::default())
     }
 }
 

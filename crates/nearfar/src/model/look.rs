@@ -213,7 +213,7 @@ mod tests {
     fn block_means_are_the_means_of_the_full_matrices() {
         let data = crate::generate::blobs(60, 2, 3, 0.4, 1).unwrap();
         let samples = Samples::from_rows(&data.data, 60, 2).unwrap();
-        let model = fit(samples, &Params::new(3).starts(2)).unwrap();
+        let model = fit(samples, &Params::lsdg(3).starts(2)).unwrap();
         let mut order: Vec<usize> = (0..60).collect();
         order.sort_by_key(|i| model.labels[*i]);
         let blocks = Blocks::of_order(&order, 7).unwrap();
@@ -241,7 +241,7 @@ mod tests {
     fn trusted_edges_are_a_part_of_the_similarity() {
         let data = crate::generate::blobs(40, 2, 2, 0.4, 1).unwrap();
         let samples = Samples::from_rows(&data.data, 40, 2).unwrap();
-        let model = fit(samples, &Params::new(2).starts(1)).unwrap();
+        let model = fit(samples, &Params::lsdg(2).starts(1)).unwrap();
         let (all, some) = (model.similarity(), model.trusted(2));
         assert!(some.columns.len() < all.columns.len() && some.columns.len() >= 2 * 40);
     }

@@ -337,7 +337,7 @@ impl SavedModel {
         }
         let Some(samples) = self.samples()? else { return Ok(None) };
         let input = Input::Samples(samples, self.metric());
-        let prepared = Prepared::new(&input, &Params::new(self.about.n_clusters).starts(1), observer)?;
+        let prepared = Prepared::new(&input, &Params::lsdg(self.about.n_clusters).starts(1), observer)?;
         Ok(Some(
             with_slices!(&*prepared.pairs, slices => slices.edges(&slices.per_weight(&self.far_weights))),
         ))
