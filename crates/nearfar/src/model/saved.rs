@@ -11,11 +11,13 @@ use std::time::Instant;
 use safetensors::tensor::Dtype;
 
 use super::Model;
+use crate::engine::Account;
 use crate::error::Result;
 use crate::learn::trace::TraceRow;
 use crate::math::kernel::normalize;
 use crate::neighbors::{Input, Metric};
 use crate::observe::Observer;
+use crate::partition::{Merge, MergeTree};
 use crate::params::Params;
 use crate::prepared::{Prepared, with_slices};
 use crate::samples::{Samples, Values};
@@ -197,6 +199,12 @@ pub struct About {
     pub params: serde_json::Value,
     /// How every start went, without its arrays and its trace.
     pub members: serde_json::Value,
+    /// How the default method came to its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<Account>,
+    /// Pieces of the graph that the tree was made of; `None` without a tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree_pieces: Option<usize>,
 }
 
 /// What to keep besides what predicting needs.
@@ -253,9 +261,18 @@ pub struct SavedModel {
     pub scaling: Scaling,
     /// Of a pairwise matrix, a number for every row by which it is known again.
     pub fingerprints: Vec<u64>,
+    /// How sure every label is, in 0 to 1; of the default method, empty elsewhere.
+    pub confidence: Vec<f64>,
+    /// How clusters join; of the default method.
+    pub tree: Option<MergeTree>,
 }
 
 impl SavedModel {
+    /// The labels of the training samples with k clusters, without fitting again, as [`Model::labels_at`].
+    pub fn labels_at(&self, k: usize) -> Option<Vec<u32>> {
+        self.tree.as_ref().filter(|tree| (1..=tree.most()).contains(&k)).map(|tree| tree.labels_at(k))
+    }
+
     /// Take what is worth keeping of a model, and the samples it was learnt from.
     #[must_use]
     pub fn new(model: &Model, input: &Input<'_>, options: &SaveOptions) -> Self {
@@ -300,6 +317,8 @@ impl SavedModel {
             feature_names: options.feature_names.clone(),
             params: serde_json::to_value(&model.params).unwrap_or_default(),
             members: members_without_traces(model),
+            account: model.account.clone(),
+            tree_pieces: model.tree.as_ref().map(MergeTree::pieces),
         };
         let graph = |graph: SparseRows| (!graph.columns.is_empty()).then_some(graph);
         let mut saved = Self {
@@ -320,6 +339,8 @@ impl SavedModel {
             training: training_of(input),
             scaling: options.scaling.clone(),
             fingerprints: fingerprints_of(input),
+            confidence: model.confidence.clone(),
+            tree: model.tree.clone(),
         };
         // Making the graphs takes as long as a stage of the run.
         saved.about.timings.push(("graphs".to_owned(), clock.elapsed().as_secs_f64()));
@@ -444,6 +465,16 @@ impl SavedModel {
         if !self.fingerprints.is_empty() {
             arrays.insert("fingerprints", Array::of(&self.fingerprints, &[n]));
         }
+        if !self.confidence.is_empty() {
+            arrays.insert("confidence", Array::of(&self.confidence, &[n]));
+        }
+        if let Some(tree) = &self.tree {
+            let pairs: Vec<u32> = tree.merges().iter().flat_map(|merge| [merge.into, merge.from]).collect();
+            let resolutions: Vec<f64> = tree.merges().iter().map(|merge| merge.resolution).collect();
+            arrays.insert("tree.leaves", Array::of(tree.leaves(), &[n]));
+            arrays.insert("tree.merges", Array::of(&pairs, &[resolutions.len(), 2]).owned());
+            arrays.insert("tree.resolutions", Array::of(&resolutions, &[resolutions.len()]).owned());
+        }
         arrays
     }
 }
@@ -493,6 +524,16 @@ impl Arrays<'_> {
         })
     }
 
+    fn tree(&self, n: usize, pieces: Option<usize>) -> Result<Option<MergeTree>, String> {
+        let Some(pieces) = pieces else { return Ok(None) };
+        let leaves: Vec<u32> = self.read("tree.leaves", Length::Of(Some(n)))?;
+        let resolutions: Vec<f64> = self.read("tree.resolutions", Length::Any)?;
+        let pairs: Vec<u32> = self.read("tree.merges", Length::Of(resolutions.len().checked_mul(2)))?;
+        let merge = |(pair, resolution): (&[u32], &f64)| Merge { into: pair[0], from: pair[1], resolution: *resolution };
+        let merges = pairs.chunks_exact(2).zip(&resolutions).map(merge).collect();
+        MergeTree::from_parts(leaves, merges, pieces).map(Some).ok_or_else(|| "its tree is no tree".to_owned())
+    }
+
     fn scaling(&self, name: &str, m: usize) -> Result<Scaling, String> {
         Ok(match name {
             "none" => Scaling::None,
@@ -537,6 +578,10 @@ fn assemble(about: About, arrays: &Arrays<'_>) -> Result<SavedModel, String> {
     if training != Training::Nothing && pairwise {
         return Err("it has training samples, and was learnt from pairs".to_owned());
     }
+    let confidence: Vec<f64> = arrays.read_if("confidence", Length::Of(Some(n)))?.unwrap_or_default();
+    if confidence.iter().any(|sure| !(0.0..=1.0).contains(sure)) {
+        return Err("it has a confidence outside of 0 to 1".to_owned());
+    }
     let trace: Vec<f64> = arrays.read("trace", Length::Any)?;
     if !trace.len().is_multiple_of(TRACE_COLUMNS.len()) {
         return Err(format!("trace holds {} numbers", trace.len()));
@@ -557,6 +602,8 @@ fn assemble(about: About, arrays: &Arrays<'_>) -> Result<SavedModel, String> {
         training,
         scaling: arrays.scaling(&about.scaling, m)?,
         fingerprints: arrays.read_if("fingerprints", Length::Of(Some(n)))?.unwrap_or_default(),
+        confidence,
+        tree: arrays.tree(n, about.tree_pieces)?,
         about,
     })
 }

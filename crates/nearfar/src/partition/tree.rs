@@ -227,7 +227,8 @@ fn joined_by_edges(graph: &Network) -> Vec<Merge> {
         if !alive[a] || !alive[b] || pair.age != [age[a], age[b]] {
             continue;
         }
-        merges.push(Merge { into: pair.a, from: pair.b, resolution: pair.ratio * graph.total });
+        let resolution = (pair.ratio * graph.total).min(f64::MAX);
+        merges.push(Merge { into: pair.a, from: pair.b, resolution });
         alive[b] = false;
         age[a] += 1;
         degree[a] += degree[b];
