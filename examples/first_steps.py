@@ -40,9 +40,7 @@ print("seconds:", {stage: round(seconds, 2) for stage, seconds in model.timings_
 # Labels that it is less sure of are more often wrong.
 right = nearfar.metrics.contingency_matrix(y_train, model.labels_).argmax(axis=0)[model.labels_] == y_train
 sure = pd.cut(model.probabilities_, [0, 0.6, 0.8, 0.95, 1], include_lowest=True)
-print(
-    pd.DataFrame({"sure": sure, "right": right}).groupby("sure", observed=True)["right"].agg(["mean", "size"]).round(3)
-)
+print(pd.Series(right).groupby(sure, observed=True).agg(["mean", "size"]).round(3))
 
 # New points go where their trusted neighbours are.
 print("new points: ACC", round(nearfar.metrics.accuracy_score(y_new, model.predict(X_new)), 3))

@@ -471,8 +471,9 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         for text in self.warnings_:
             warnings.warn(text, NearFarWarning, stacklevel=3)
         if self.stop_reason_ == "max_iterations":
+            most = getattr(self, "max_iter", None)
             warnings.warn(
-                f"the iterations ran out (max_iter={getattr(self, 'max_iter', None)}) before the loss settled; raise max_iter or tol",
+                f"the iterations ran out (max_iter={most}) before the loss settled; raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=3,
             )

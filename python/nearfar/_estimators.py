@@ -36,9 +36,10 @@ class NearFar(BaseClusterer):
         Scalings to look at, of "raw", "standard" (columns to mean 0 and deviation 1), "unit" (rows to length 1) and
         "standard-unit" (columns, then rows). "auto" looks at all of them, and at unit rows only from eight columns on.
     noise : float, default=None
-        Share of the samples, 0 or more and below 1, that get the label -1: the least certain ones. Samples that are
-        as certain as the first one above the share keep their label. Affects `labels_` alone, and not `predict`,
-        saved files and reports.
+        Share of the samples, 0 or more and below 1, that get the label -1: the least certain ones, the first among
+        equals. `predict`, saved files and reports know nothing of it.
+    min_confidence : float, default=None
+        In place of `noise`: samples whose probability is below this number, above 0 to 1, get the label -1.
     comm : communicator of mpi4py, default=None
         Fit together with the other processes of this communicator (``MPI.COMM_WORLD`` under ``mpirun``). X is the
         whole array in each of them, by custom ``np.load("big.npy", mmap_mode="r")``, and each reads its own rows
@@ -168,6 +169,7 @@ class NearFar(BaseClusterer):
         engine: str = "auto",
         views: str | Sequence[str] = "auto",
         noise: float | None = None,
+        min_confidence: float | None = None,
         comm: Any = None,
         metric: str = "euclidean",
         affinity: str = "self_tuning",
@@ -181,6 +183,7 @@ class NearFar(BaseClusterer):
         self.engine = engine
         self.views = views
         self.noise = noise
+        self.min_confidence = min_confidence
         self.comm = comm
         self.metric = metric
         self.affinity = affinity
@@ -193,28 +196,31 @@ class NearFar(BaseClusterer):
     def labels_at(self, k: int) -> np.ndarray:
         """Labels of the training samples with another number of clusters, without fitting again.
 
-        The levels are nested: every cluster of ``labels_at(k + 1)`` lies in one of ``labels_at(k)``. With
-        ``k=n_clusters_`` they are those of `labels_`, but for `noise`, which is not marked here.
+        The levels are nested: every cluster of ``labels_at(k + 1)`` lies in one of ``labels_at(k)``, and
+        ``labels_at(n_clusters_)`` is `labels_`.
 
         Parameters
         ----------
         k : int
-            Number of clusters, 1 to ``len(leaf_sizes_)``.
+            Number of clusters, 1 to ``len(leaf_sizes_)``; or that of the samples.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            Cluster of every training sample, numbered by first appearance.
+            Cluster of every training sample, numbered by first appearance; -1 for noise.
         """
         check_is_fitted(self)
+        n = len(self.labels_)
         if isinstance(k, bool) or not isinstance(k, numbers.Integral):
             raise TypeError(f"k = {k!r} is not allowed: it must be a whole number")
+        if k == self.n_clusters_:
+            return self.labels_.copy()
         labels = self._model.labels_at(int(k)) if k > 0 else None
+        if labels is None and k in (1, n):  # there is one way only
+            labels = np.arange(n) if k == n else np.zeros(n, dtype=np.int64)
         if labels is not None:
-            return labels
+            return np.where(self.labels_ < 0, -1, labels)
         if not hasattr(self, "leaf_sizes_"):
-            if k == self.n_clusters_:
-                return self._model.labels()
             reason = "one cluster, or as many as samples" if self.complete_ else "a run that was interrupted"
             raise ValueError(f"k = {k} is not allowed: {reason} leaves no tree; fit again with n_clusters={k}")
         raise ValueError(
@@ -223,11 +229,17 @@ class NearFar(BaseClusterer):
         )
 
     def _settings(self) -> dict[str, Any]:
-        if self.noise is not None:
-            if isinstance(self.noise, bool) or not isinstance(self.noise, numbers.Real):
-                raise TypeError(f"noise = {self.noise!r} is not allowed: it must be a number or None")
-            if not 0 <= self.noise < 1:
-                raise ValueError(f"noise = {self.noise} is not allowed: it must be 0 or more and below 1")
+        for name, value in (("noise", self.noise), ("min_confidence", self.min_confidence)):
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, numbers.Real):
+                raise TypeError(f"{name} = {value!r} is not allowed: it must be a number or None")
+            fits = 0 <= value < 1 if name == "noise" else 0 < value <= 1
+            if not fits:
+                allowed = "0 or more and below 1" if name == "noise" else "above 0 and at most 1"
+                raise ValueError(f"{name} = {value} is not allowed: it must be {allowed}")
+        if self.noise is not None and self.min_confidence is not None:
+            raise ValueError("noise and min_confidence cannot both be given: both say which samples are noise")
         views = self.views
         if isinstance(views, list | tuple) and views and all(isinstance(view, str) for view in views):
             views = ",".join(views)
@@ -243,7 +255,7 @@ class NearFar(BaseClusterer):
         sure = model.confidence()
         if sure.size:
             self.probabilities_, self.outlier_scores_ = sure, 1 - sure
-            self.labels_ = _without_noise(self.labels_, sure, self.noise)
+            self.labels_[_noise(sure, self.noise, self.min_confidence)] = -1
         tree = model.tree()
         if tree is not None:
             self.tree_ = _linkage(*tree[:2])
@@ -262,13 +274,11 @@ class NearFar(BaseClusterer):
             self.candidates_ = [count["found"], *count["others"]]
 
 
-def _without_noise(labels: np.ndarray, sure: np.ndarray, noise: float | None) -> np.ndarray:
-    """At most this share of the samples becomes -1; equal ones share their fate, so that no order of rows matters."""
-    marked = int((noise or 0) * len(labels))
-    if marked == 0:
-        return labels
-    least = np.partition(sure, marked)[marked]
-    return np.where(sure < least, -1, labels)
+def _noise(sure: np.ndarray, share: float | None, least: float | None) -> np.ndarray:
+    """The samples that are noise, as the program has them: the least certain ones, the first among equals."""
+    if least is not None:
+        return np.flatnonzero(sure < least)
+    return np.argsort(sure, kind="stable")[: int((share or 0) * len(sure))]
 
 
 def _linkage(pairs: np.ndarray, resolutions: np.ndarray) -> np.ndarray:

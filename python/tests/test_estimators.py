@@ -52,7 +52,7 @@ def test_only_nearfar_finds_the_number_of_clusters(any_class, blobs):
     if any_class is NearFar:
         assert any_class("auto", random_state=0).fit(blobs[0]).n_clusters_ == 3
         return
-    with pytest.raises(ValueError, match='n_clusters = "auto" is not allowed: .* NearFar alone finds it'):
+    with pytest.raises(ValueError, match=r'n_clusters = "auto" is not allowed: .* NearFar alone finds it'):
         any_class("auto").fit(blobs[0])
 
 
@@ -126,7 +126,8 @@ def test_kinds_of_input(kind):
     given = OnlyArrow(KINDS["arrow"](X)) if kind == "arrow stream" else KINDS[kind](X)
     model = NearFar(3, engine="graph", random_state=0).fit(given)
     assert (model.labels_ == expected.labels_).all()
-    assert np.allclose(model.near_weights_, expected.near_weights_)
+    # Rounding moves ranks that are nearly equal.
+    assert np.allclose(model.near_weights_, expected.near_weights_, atol=2e-3 if kind == "float32" else 1e-8)
     assert (model.predict(given) == model.labels_).all()
     if kind in ("pandas", "polars"):
         assert list(model.feature_names_in_) == ["f0", "f1"]

@@ -16,7 +16,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
 import nearfar
-from nearfar import NearFar, NearFarWarning
+from nearfar import NearFar
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +72,9 @@ def test_auto_for_pairs(moons):
         assert model.mixture_ is None
         assert len(set(model.labels_)) == model.n_clusters_
         assert (model.predict(distances[:20]) == model.labels_[:20]).all()
-    with pytest.warns(NearFarWarning):
-        graph = kneighbors_graph(X, 20, mode="distance")
-        assert len(NearFar(metric="precomputed", random_state=0).fit(graph).labels_) == 300
+    graph = kneighbors_graph(X, 20, mode="distance")
+    model = NearFar(metric="precomputed", random_state=0).fit(graph)
+    assert len(set(model.labels_)) == model.n_clusters_
     affinities = np.exp(-(distances**2) / 0.02)
     model = NearFar(2, affinity="precomputed", random_state=0).fit(affinities)
     assert nearfar.metrics.accuracy_score(y, model.labels_) == 1.0
@@ -99,30 +99,31 @@ def test_points_between_two_groups_are_less_sure():
 def test_noise_marks_the_least_certain(chart):
     X, _ = chart
     plain = NearFar(6, engine="graph", random_state=0).fit(X)
-    for share in (0, 0.05, 0.3):
-        model = NearFar(6, engine="graph", noise=share, random_state=0).fit(X)
+    sure = plain.probabilities_
+    for settings in ({"noise": 0}, {"noise": 0.051}, {"noise": 0.3}, {"min_confidence": 0.8}):
+        model = NearFar(6, engine="graph", random_state=0, **settings).fit(X)
         marked = model.labels_ == -1
-        assert marked.sum() <= share * len(X)
+        if "noise" in settings:
+            assert marked.sum() == int(settings["noise"] * len(X))
+        else:
+            assert (marked == (sure < 0.8)).all()
         assert (model.labels_[~marked] == plain.labels_[~marked]).all()
         if marked.any():
-            assert model.probabilities_[marked].max() < model.probabilities_[~marked].min()
-        # Nothing else knows of it.
-        assert (model.labels_at(6) == plain.labels_).all()
+            assert sure[marked].max() <= sure[~marked].min()
+        assert np.array_equal(model.probabilities_, sure)
+        for k in (3, 6):
+            assert (model.labels_at(k) == np.where(marked, -1, plain.labels_at(k))).all()
         assert (model.predict(X) == plain.labels_).all()
         assert (pickle.loads(pickle.dumps(model)).labels_ == model.labels_).all()
     assert marked.any()
 
 
-def test_equally_sure_points_share_their_fate():
-    from nearfar._estimators import _without_noise
+def test_the_first_among_equals_is_noise():
+    from nearfar._estimators import _noise
 
-    labels = np.arange(6)
-    sure = np.array([0.2, 1.0, 0.5, 0.5, 0.5, 0.9])
-    assert _without_noise(labels, sure, 0.17).tolist() == [0, 1, 2, 3, 4, 5]
-    assert _without_noise(labels, sure, 0.34).tolist() == [-1, 1, 2, 3, 4, 5]
-    assert _without_noise(labels, sure, 0.6).tolist() == [-1, 1, 2, 3, 4, 5]
-    assert _without_noise(labels, sure, 0.7).tolist() == [-1, 1, -1, -1, -1, 5]
-    assert _without_noise(labels, np.ones(6), 0.5).tolist() == [0, 1, 2, 3, 4, 5]
+    sure = np.array([0.9, 0.2, 0.5, 0.2, 1.0])
+    assert [_noise(sure, share, None).tolist() for share in (None, 0.1, 0.2, 0.6)] == [[], [], [1], [1, 3, 2]]
+    assert [_noise(sure, None, least).tolist() for least in (0.2, 0.5, 0.51)] == [[], [1, 3], [1, 2, 3]]
 
 
 @pytest.mark.parametrize("which", ["model", "found"])
@@ -185,6 +186,10 @@ def test_one_cluster_and_every_point_alone(blobs):
     every = NearFar(20, random_state=0).fit(X)
     assert sorted(every.labels_) == list(range(20))
     assert (every.labels_at(20) == every.labels_).all()
+    assert (every.labels_at(1) == 0).all()
+    assert sorted(one.labels_at(20)) == list(range(20))
+    with pytest.raises(ValueError, match="as many as samples leaves no tree; fit again with n_clusters=3"):
+        one.labels_at(3)
     for model in (one, every):
         assert model.probabilities_.shape == (20,)
         assert model.membership_.shape == (20, model.n_clusters_)
@@ -269,6 +274,8 @@ def same(a, b):
     for name, value in vars(a).items():
         if isinstance(value, np.ndarray):
             assert np.array_equal(value, getattr(b, name)), name
+        elif name == "trace_":
+            assert all(np.array_equal(column, b.trace_[name]) for name, column in value.items())
         elif name.endswith("_") and name != "similarity_":
             assert value == getattr(b, name), name
     assert (a.labels_at(2) == b.labels_at(2)).all()
@@ -313,7 +320,7 @@ BAD = [
     (
         {"engine": "leiden"},
         ValueError,
-        'engine = "leiden" is not allowed: it must be one of "auto", "graph", "mixture"',
+        'engine = "leiden" is not allowed: it must be one of "auto", "graph"',
     ),
     ({"engine": 3}, TypeError, "engine = 3 is not allowed"),
     ({"views": "colour"}, ValueError, 'views = "colour" is not allowed: it must be "auto"'),
@@ -324,6 +331,9 @@ BAD = [
     ({"noise": -0.1}, ValueError, "noise = -0.1 is not allowed"),
     ({"noise": float("nan")}, ValueError, "noise = nan is not allowed"),
     ({"noise": "5 %"}, TypeError, "noise = '5 %' is not allowed"),
+    ({"min_confidence": 0}, ValueError, "min_confidence = 0 is not allowed: it must be above 0 and at most 1"),
+    ({"min_confidence": True}, TypeError, "min_confidence = True is not allowed"),
+    ({"min_confidence": 0.5, "noise": 0.1}, ValueError, "noise and min_confidence cannot both be given"),
     ({"metric": "manhattan"}, ValueError, "metric = 'manhattan' is not allowed: it must be one of"),
     ({"metric": "precomputed"}, ValueError, "square matrix"),
     ({"n_jobs": 0}, ValueError, "n_jobs = 0 is not allowed"),

@@ -4,7 +4,6 @@ use std::sync::{Mutex, PoisonError};
 
 use super::{Model, Source};
 use crate::consensus::{Member, row_argmax};
-use crate::learn::MethodParams;
 use crate::observe::Event;
 use crate::params::Params;
 
@@ -30,9 +29,7 @@ impl Keeper {
     #[must_use]
     pub fn into_model(self, params: &Params) -> Option<Model> {
         let mut kept = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // Members of the default method have labels and no factor.
-        let of_use = |member: &Member| member.factor.norm2() > 0.0 || member.labels.is_some();
-        kept.retain(|(_, member)| member.last_loop().iterations > 0 && of_use(member));
+        kept.retain(|(_, member)| member.last_loop().iterations > 0 && member.factor.norm2() > 0.0);
         kept.sort_by(|(i, a), (j, b)| quality(a).total_cmp(&quality(b)).then(i.cmp(j)));
         let mut model = Model::empty(params, Source::Nothing);
         model.members = kept.into_iter().map(|(_, member)| member).collect();
@@ -42,12 +39,6 @@ impl Keeper {
             best.labels = Some(row_argmax(&best.factor));
         }
         (model.near_weights, model.far_weights) = (best.near_weights.clone(), best.far_weights.clone());
-        if let (MethodParams::NearFar(_), Some(labels)) = (params.method, &best.labels) {
-            model.near_weights.resize(labels.len(), 0.0); // of the ranks in the lists alone
-            if params.find_clusters {
-                model.params.n_clusters = labels.iter().max().map_or(1, |most| most + 1);
-            }
-        }
         model.label_by_member();
         Some(model)
     }
