@@ -64,9 +64,10 @@ class NearFar(BaseClusterer):
         1 - `probabilities_`.
     tree_ : ndarray of shape (n_leaves - 1, 4)
         How clusters join, in SciPy's linkage form: ``scipy.cluster.hierarchy.dendrogram(model.tree_)`` draws it.
-        The leaves are fine clusters, not samples. Column 2, the height of a join, is 1 / (1 + γ) for the resolution
-        γ of modularity at which the join begins to pay: 1/2 is plain modularity, 1 means that no edge joins the two.
-        Column 3 counts leaves. :meth:`labels_at` cuts the tree.
+        The leaves are fine clusters, not samples. Column 2, the height of a join, is log10(1 + 1 / γ) for the
+        resolution γ of modularity at which the join begins to pay. Plain modularity, γ = 1, is at height 0.3. Joins
+        of clusters without a common edge lie 1 above all others. Column 3 counts leaves. :meth:`labels_at` cuts the
+        tree.
     leaves_ : ndarray of shape (n_samples,)
         The leaf of `tree_` that every sample lies in.
     leaf_sizes_ : ndarray of shape (n_leaves,)
@@ -137,7 +138,7 @@ class NearFar(BaseClusterer):
 
     The number of clusters can be left out, and any other number is there without fitting again:
 
-    >>> X, y = nearfar.datasets.make_blobs(150, n_clusters=3, n_features=4, noise=0.4, random_state=1)
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, n_features=4, noise=0.5, random_state=1)
     >>> model = nearfar.NearFar(random_state=0).fit(X)
     >>> model.n_clusters_
     3
@@ -292,7 +293,9 @@ def _linkage(pairs: np.ndarray, resolutions: np.ndarray) -> np.ndarray:
         tree[join] = first, second, 0, leaves[into]
         names[into] = n_leaves + join
     # Leaves of a cluster may join at a lower resolution than their cluster does: no join lies above a later one.
-    heights = 1 / (1 + resolutions)
+    joined = resolutions > 1e-300
+    heights = np.log10(1 + 1 / np.where(joined, resolutions, 1))
+    heights[~joined] = heights[joined].max(initial=0) + 1
     tree[:, 2] = np.minimum.accumulate(heights[::-1])[::-1]
     return tree
 

@@ -133,11 +133,23 @@ def test_the_tree_is_a_linkage(which, request):
     assert hierarchy.is_valid_linkage(tree, throw=True)
     assert hierarchy.is_monotonic(tree)
     assert tree.shape == (len(model.leaf_sizes_) - 1, 4)
-    assert ((tree[:, 2] >= 0) & (tree[:, 2] <= 1)).all()
+    assert np.isfinite(tree).all()
     assert tree[-1, 3] == len(model.leaf_sizes_)
     assert model.leaf_sizes_.sum() == len(model.labels_)
     assert np.array_equal(np.bincount(model.leaves_), model.leaf_sizes_)
     assert len(hierarchy.dendrogram(tree, no_plot=True)["ivl"]) == len(model.leaf_sizes_)
+
+
+def test_a_linkage_of_known_joins():
+    from nearfar._estimators import _linkage
+
+    # The second join of a cluster's leaves pays later than the first join of clusters; the last has no edge.
+    pairs = np.array([[0, 2], [1, 4], [0, 1], [0, 3]])
+    tree = _linkage(pairs, np.array([9.0, 0.5, 1.0, 0.0]))
+    assert tree[:, [0, 1, 3]].tolist() == [[0, 2, 2], [1, 4, 2], [5, 6, 4], [3, 7, 5]]
+    height = np.log10(2)
+    assert tree[:, 2] == pytest.approx([np.log10(10 / 9), height, height, np.log10(3) + 1])
+    assert _linkage(np.empty((0, 2), int), np.empty(0)).shape == (0, 4)
 
 
 @pytest.mark.parametrize("which", ["model", "found"])
