@@ -13,6 +13,7 @@ use safetensors::tensor::Dtype;
 use super::Model;
 use crate::engine::{Account, Lens};
 use crate::error::Result;
+use crate::labels::score::adjusted_rand;
 use crate::learn::trace::TraceRow;
 use crate::math::kernel::normalize;
 use crate::neighbors::{Input, Metric};
@@ -668,7 +669,12 @@ fn assemble(about: About, arrays: &Arrays<'_>) -> Result<SavedModel, String> {
 
 fn members_without_traces(model: &Model) -> serde_json::Value {
     let mut members = serde_json::to_value(&model.members).unwrap_or_default();
-    for member in members.as_array_mut().into_iter().flatten() {
+    for (member, own) in members.as_array_mut().into_iter().flatten().zip(&model.members) {
+        // Labels of members are not kept; how far they agree with the result is.
+        let labels = own.labels.as_ref();
+        if let Some(agreement) = labels.and_then(|labels| adjusted_rand(labels, &model.labels).ok()) {
+            member["agreement"] = agreement.into();
+        }
         for name in ["started", "learned"] {
             if let Some(learned) = member.get_mut(name).and_then(serde_json::Value::as_object_mut) {
                 learned.remove("trace");
