@@ -271,7 +271,8 @@ def test_metrics_agree_with_scikit_learn():
 
 
 def test_datasets():
-    for kind in ("moons", "circles", "spirals", "rings", "blobs", "varied", "chart"):
+    kinds = ("moons", "circles", "spirals", "rings", "blobs", "varied", "chart")
+    for kind in (*kinds, "stripes", "overlap", "heavy", "uniform", "customers"):
         X, y = nearfar.datasets.make(kind, 60, random_state=1)
         assert len(X) == len(y) == 60
         assert (nearfar.datasets.make(kind, 60, random_state=1)[0] == X).all()
