@@ -81,20 +81,23 @@ class NearFar(BaseClusterer):
         What trying a mixture showed; None if none was tried. `explains`: both tests passed. `parts`. `covariance`:
         "full", "tied", "diag" or "spherical". `tail`: degrees of freedom, None for normal tails. `told`: T, how well
         neighbours tell the data from rows drawn from the mixture; 0.5 if they cannot. `sharpness` and
-        `drawn_sharpness`: modularity of the graphs of the data and of drawn rows.
+        `drawn_sharpness`: modularity of the graphs of the data and of drawn rows. `certainty`: mean of the largest
+        posteriors.
     gap_curve_ : dict of int to float
         Only with ``n_clusters="auto"``: by number of clusters, how much better the data falls into so many than
         shuffled columns do.
     candidates_ : list of int
-        Only with ``n_clusters="auto"``: the number that was taken, then the next best ones.
+        Only with ``n_clusters="auto"``: the number that was taken, then the next best ones. The number is the one
+        with the largest gap; if a mixture with clear groups explains the rows it is that of its parts instead; it is
+        1 if nothing stands out.
     near_weights_ : ndarray of shape (n_samples,)
-        Trust in each rank as a neighbour, from rank 0, the point itself. Not with the mixture.
+        Trust in each rank as a neighbour, from rank 0, the point itself; sums to 1.
     far_weights_ : ndarray of shape (n_samples,)
-        Trust in each rank as a stranger, where it was learnt.
+        Trust in each rank as a stranger, learnt from sampled pairs; sums to 1.
     membership_ : ndarray of shape (n_samples, n_clusters_)
         Share of each sample's similarity that lies in each cluster, or its posteriors; rows sum to 1.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
-        The consensus graph. Not with the mixture, and not with `comm`.
+        The consensus graph; with the mixture the neighbour graph of the scaling that is trusted most. Not with `comm`.
     sigma_ : ndarray of shape (n_samples,)
         Local scales, in the units of the data.
     members_ : list of dict
@@ -105,7 +108,8 @@ class NearFar(BaseClusterer):
     agreement_ : float
         Mean adjusted Rand index of the members with the result.
     stop_reason_ : str
-        Why the run ended: "completed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the run ended: "completed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn"
+        (a mixture, one cluster, or as many as samples: there are no members).
     complete_ : bool
         False if the attributes are what Ctrl-C left.
     timings_ : dict of float
@@ -121,7 +125,7 @@ class NearFar(BaseClusterer):
 
     Notes
     -----
-    Time and memory grow with n. There is no tree with one cluster, with as many clusters as samples, and after Ctrl-C.
+    Time and memory grow with n. After Ctrl-C there is neither a tree nor `probabilities_`.
 
     References: Lyu and Jia, *Learnable Similarity and Dissimilarity Guided Symmetric NMF* (the paper's own model is
     :class:`LSDG`); Traag, Waltman and van Eck, *From Louvain to Leiden* (2019).
@@ -222,8 +226,7 @@ class NearFar(BaseClusterer):
         if labels is not None:
             return np.where(self.labels_ < 0, -1, labels)
         if not hasattr(self, "leaf_sizes_"):
-            reason = "one cluster, or as many as samples" if self.complete_ else "a run that was interrupted"
-            raise ValueError(f"k = {k} is not allowed: {reason} leaves no tree; fit again with n_clusters={k}")
+            raise ValueError(f"k = {k} is not allowed: a run that was interrupted leaves no tree; fit again")
         raise ValueError(
             f"k = {k} is not allowed: it must be 1 to {len(self.leaf_sizes_)}, the leaves of the tree; "
             f"for more clusters fit again with n_clusters={k}"
