@@ -89,7 +89,7 @@ def test_levels_confidence_and_noise_are_those_of_the_program(moons):
     names, *rows = [row.split(",") for row in rows]
     table = {name: np.array(column, dtype=float) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
     assert (model.labels_ == table["label"]).all()
-    assert (model.probabilities_ == table["confidence"]).all()
+    assert np.allclose(model.probabilities_, table["confidence"], rtol=0, atol=1e-12)
     for k in (5, 12):
         assert (model.labels_at(k) == table[f"k{k}"]).all()
     model.noise = None

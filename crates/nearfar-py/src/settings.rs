@@ -222,7 +222,10 @@ fn method_of(method: MethodKind, given: &Given<'_, '_>) -> PyResult<MethodParams
                 let text: String = views.extract().map_err(|_| wrong("views", &views, allowed))?;
                 let views = text.parse::<Views>();
                 own.views = views.map_err(|error| {
-                    PyValueError::new_err(format!("views = {:?} is not allowed: it must be {allowed}", error.value))
+                    PyValueError::new_err(format!(
+                        "views = {:?} is not allowed: it must be {allowed}",
+                        error.value
+                    ))
                 })?;
             }
         }
