@@ -348,9 +348,6 @@ class LSDG(BaseClusterer):
         Binned mode: partners drawn for every point; 128, and 64 above 50,000 points.
     bins : int, default=None
         Binned mode: bins that share the other ranks; 64.
-    sketch : int, default=None
-        Binned mode: points of a sample that every start is learnt on before it goes on with all points; 0: none.
-        By itself none, and 40,000 above 200,000 points.
     store_affinity : bool, default=False
         Keep the merged similarity as `affinity_matrix_`, n x n.
     comm : communicator of mpi4py, default=None
@@ -406,7 +403,6 @@ class LSDG(BaseClusterer):
         "near": "near",
         "far": "far",
         "bins": "bins",
-        "sketch": "sketch",
     }
 
     near_weights_: np.ndarray
@@ -437,7 +433,6 @@ class LSDG(BaseClusterer):
         near: int | None = None,
         far: int | None = None,
         bins: int | None = None,
-        sketch: int | None = None,
         store_affinity: bool = False,
         comm: Any = None,
         metric: str = "euclidean",
@@ -470,7 +465,6 @@ class LSDG(BaseClusterer):
         self.near = near
         self.far = far
         self.bins = bins
-        self.sketch = sketch
         self.store_affinity = store_affinity
         self.comm = comm
         self.metric = metric

@@ -140,9 +140,7 @@ pub(crate) fn growth(
         let mut row: Vec<f64> = STAGES.iter().map(of).collect();
         row.push(row[1..].iter().sum());
         // Larger data take fewer starts, whose loops make more iterations: one iteration over all points is what can be compared.
-        let sketched = params.sketch(n).is_some();
-        let iterations =
-            |m: &Member| m.last_loop().iterations + if sketched { 0 } else { m.started.iterations };
+        let iterations = |m: &Member| m.last_loop().iterations + m.started.iterations;
         let all: usize = model.members.iter().map(iterations).sum();
         row.push(row[2] / all as f64);
         row.push(peak_bytes() as f64);

@@ -231,14 +231,11 @@ struct Knobs {
     /// Bins.
     #[arg(long)]
     bins: Option<usize>,
-    /// Points of the sample that starts are learnt on first.
-    #[arg(long)]
-    sketch: Option<usize>,
 }
 
 impl From<Knobs> for BinnedParams {
-    fn from(Knobs { near, far, bins, sketch }: Knobs) -> Self {
-        Self { near, far, bins, sketch }
+    fn from(Knobs { near, far, bins }: Knobs) -> Self {
+        Self { near, far, bins }
     }
 }
 

@@ -15,8 +15,7 @@ use crate::neighbors::{Input, Warning};
 use crate::observe::{Observer, Silent, Stage, go_on};
 use crate::params::{Mode, Params};
 use crate::plan::Plan;
-use crate::prepared::{BinnedReport, Prepared, in_pool, plan_held, timed, with_slices};
-use crate::sketch::Sketch;
+use crate::prepared::{Prepared, in_pool, plan_held, timed, with_slices};
 use crate::slices::{Graph, Slices};
 use crate::spectral::eigen::Operator;
 use crate::spectral::{self, SpectralLabels};
@@ -155,7 +154,7 @@ impl Prepared {
         in_pool(params, || {
             let mut model = with_slices!(&*self.pairs, slices => {
                 let known = Known { saved: self.round(checkpoint), ..Known::default() };
-                self.learn_slices(input, slices, params, side_by_side, known, observer)
+                self.learn_slices(slices, params, side_by_side, known, observer)
             })?;
             // Weights at the end of the near ranks ask for more of them: the members go on where they stand.
             let mut wider: Option<Self> = None;
@@ -173,7 +172,7 @@ impl Prepared {
                 let Some(grown) = now.grown(input, checkpoint, observer)? else { break };
                 model = with_slices!(&*grown.pairs, slices => {
                     let known = Known { carried, saved: grown.round(checkpoint), ..Known::default() };
-                    grown.learn_slices(input, slices, params, side_by_side, known, observer)
+                    grown.learn_slices(slices, params, side_by_side, known, observer)
                 })?;
                 model.timings.iter_mut().filter(|(s, _)| *s == Stage::Learn).for_each(|(_, s)| *s += seconds);
                 wider = Some(grown);
@@ -193,7 +192,6 @@ impl Prepared {
     /// Members of these slices; known ones that were carried here go on from where they stood.
     fn learn_slices<S: Slices>(
         &self,
-        input: Option<&Input<'_>>,
         slices: &S,
         params: &Params,
         side_by_side: usize,
@@ -211,14 +209,6 @@ impl Prepared {
         }
         let (members, seconds) = timed(Stage::Learn, observer, || {
             known.starts = self.known.as_deref();
-            if let (Some(report), Some(size)) = (self.binned_report(), params.sketch(n))
-                && known.carried.is_empty()
-            {
-                let (shape, precision) = (report.shape, self.precision);
-                known.sketch = self.with_points(input, |points| {
-                    Sketch::learn(points, shape, size, params, precision, observer)
-                })?;
-            }
             learn(slices, &mut model, side_by_side, known, observer)
         });
         model.timings.push((Stage::Learn, seconds));
@@ -262,9 +252,7 @@ impl Prepared {
             warnings: self.warnings.clone(),
             precision: self.precision,
             n_features: self.n_features,
-            binned: self
-                .binned_report()
-                .map(|report| BinnedReport { sketch: params.sketch(self.n_samples()), ..report }),
+            binned: self.binned_report(),
             search: self.binned_report().map(|report| report.search),
             ..Model::empty(params, Source::Pairs(self.pairs.clone()))
         }

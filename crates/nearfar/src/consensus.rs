@@ -17,7 +17,6 @@ use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::observe::{Event, Observer, Stage};
 use crate::params::Params;
-use crate::sketch::Sketch;
 use crate::slices::{Graph, Slices};
 use crate::spectral;
 use crate::spectral::eigen::{EigenParams, largest};
@@ -112,8 +111,6 @@ pub(crate) struct Known<'a> {
     pub(crate) carried: Vec<Member>,
     /// Where the members are kept.
     pub(crate) saved: Option<Round<'a>>,
-    /// What a sample of the points left behind.
-    pub(crate) sketch: Option<Sketch>,
 }
 
 /// A member before its main loop, or in the middle of it.
@@ -151,18 +148,6 @@ where
             this.base = judged.then_some(base);
         }
         Ok(this)
-    }
-
-    /// The same with members that nobody judges.
-    pub(crate) fn unjudged(self) -> Self {
-        Self { base: None, ..self }
-    }
-
-    /// V of one member and its last loop; `None` where V died.
-    pub(crate) fn lively(&self, member: usize) -> Result<Option<(Factor, Learned)>> {
-        let learnt = self.learn_anew(member)?;
-        let last = learnt.last_loop().clone();
-        Ok((!learnt.collapsed()).then_some((learnt.factor, last)))
     }
 
     fn start_weights(&self) -> (Vec<f64>, Vec<f64>) {
@@ -297,18 +282,15 @@ where
     fn begin(&self, member: usize, lsdg: &LsdgParams, alpha: f64, graph: &mut S::Graph) -> Result<Begun> {
         let mut weights = self.start_weights();
         let standing = self.known.saved.and_then(|round| round.standing(member, self.sizes(), self.observer));
-        let sketch = self.known.sketch.as_ref();
-        let sketch = sketch.filter(|_| standing.is_none() && member >= self.known.carried.len());
-        let sketched = sketch.and_then(|sketch| sketch.spread(member, self.slices, &weights.0, graph));
-        let (factor, started) = match (standing, sketched, self.known.starts) {
-            (Some(Standing { factor, trace, ended, main: Some(main) }), ..) => {
+        let (factor, started) = match (standing, self.known.starts) {
+            (Some(Standing { factor, trace, ended, main: Some(main) }), _) => {
                 let (weights, standing) = ((main.near_weights, main.far_weights), Some((trace, ended)));
                 return Ok(Begun { factor, started: main.started, weights, standing });
             }
-            (Some(Standing { factor, trace, ended: Some(reason), .. }), ..) => {
+            (Some(Standing { factor, trace, ended: Some(reason), .. }), _) => {
                 (factor, Learned::again(trace, reason))
             }
-            (Some(Standing { factor, trace, .. }), ..) => {
+            (Some(Standing { factor, trace, .. }), _) => {
                 self.slices.combine(&weights.0, graph);
                 self.started_factor(member, graph, factor, Some(trace), alpha)
             }
@@ -318,8 +300,7 @@ where
                 weights = (by_weight(&before.near_weights), by_weight(&before.far_weights));
                 (before.factor.clone(), before.started.clone())
             }
-            (None, Some(sketched), _) => sketched,
-            (None, None, Some(known))
+            (None, Some(known))
                 if !self.params.starts_spectral(member) && !self.params.orthogonal_start =>
             {
                 let start =

@@ -95,13 +95,6 @@ pub const MANY_POINTS: usize = 50_000;
 pub const FEWER_STARTS: [(usize, usize); 2] = [(MANY_POINTS, 6), (200_000, 3)];
 /// Bins of a binned run.
 pub const DEFAULT_BINS: usize = 64;
-/// More points than this are learnt on a sample of them first.
-pub const SKETCHED: usize = 200_000;
-/// Points of that sample, and points per cluster that it has at least.
-pub const SKETCH: usize = 40_000;
-const SKETCH_PER_CLUSTER: usize = 256;
-/// Least points of a sample that was asked for.
-const LEAST_SKETCH: usize = 256;
 /// Most near ranks and bins together, and most partners: they are counted in 16 bits.
 const MOST_BINNED: usize = 30_000;
 
@@ -114,9 +107,6 @@ pub struct BinnedParams {
     pub far: Option<usize>,
     /// B: bins that share the other ranks; 1 to 30,000.
     pub bins: Option<usize>,
-    /// Points of a sample that every start is learnt on before it goes on with all points; 0: none, else 256 or more. Where nothing is said
-    /// more than [`SKETCHED`] points have one.
-    pub sketch: Option<usize>,
 }
 
 impl BinnedParams {
@@ -131,10 +121,6 @@ impl BinnedParams {
                 let allowed = format!("{least} to {MOST_BINNED}");
                 ParamError::unless((least..=MOST_BINNED).contains(&value), name, value, allowed)?;
             }
-        }
-        if let Some(sketch) = self.sketch {
-            let allowed = format!("0 (none), or {LEAST_SKETCH} or more");
-            ParamError::unless(sketch == 0 || sketch >= LEAST_SKETCH, "sketch", sketch, allowed)?;
         }
         Ok(())
     }
@@ -327,15 +313,6 @@ impl Params {
         let all = near + 2 * far >= n_samples;
         let bins = self.binned.bins.unwrap_or(DEFAULT_BINS).min(n_samples - near);
         BinnedShape { near, far: if all { n_samples / 2 } else { far }, bins }
-    }
-
-    /// Points of the sample that the starts of n samples are learnt on first; `None`: they are learnt on all at once.
-    pub fn sketch(&self, n_samples: usize) -> Option<usize> {
-        let usual = SKETCH.max(self.n_clusters.saturating_mul(SKETCH_PER_CLUSTER));
-        match self.binned.sketch {
-            Some(size) => (self.n_clusters < size && size < n_samples).then_some(size),
-            None => (n_samples > SKETCHED && usual <= n_samples / 4).then_some(usual),
-        }
     }
 
     /// Every range in one place; each test is written so that NaN fails it.

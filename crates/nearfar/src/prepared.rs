@@ -69,8 +69,6 @@ pub struct BinnedReport {
     pub search: SearchReport,
     /// Near ranks at first, where the learnt weights reached their end and more were fetched.
     pub grown_from: Option<usize>,
-    /// Points of the sample that the starts were learnt on first.
-    pub sketch: Option<usize>,
 }
 
 /// The pairs: all or binned, in one of two precisions.
@@ -207,7 +205,7 @@ impl Prepared {
             Pairs::BinnedDouble(slices) => slices.shape(),
             _ => shape,
         };
-        let report = BinnedReport { shape, search: report, grown_from, sketch: None };
+        let report = BinnedReport { shape, search: report, grown_from };
         Ok(Self {
             pairs: Arc::new(pairs),
             warnings,
@@ -452,7 +450,6 @@ pub fn plan_held(
         starts: params.starts,
         threads: params.threads.unwrap_or_else(rayon::current_num_threads),
         ranks,
-        sketch: params.sketch(n_samples).unwrap_or(0),
     };
     // What is free does not count what has been read; a sum beyond counting is no room for anything.
     let read = held.map_or(0, |held| held.data(job.own_rows(), n_features as u64));

@@ -224,7 +224,7 @@ fn check(name: &str, input: &Input<'_>, params: &Params) -> Model {
 }
 
 fn knobs(near: usize, far: usize, bins: usize) -> BinnedParams {
-    BinnedParams { near: Some(near), far: Some(far), bins: Some(bins), sketch: None }
+    BinnedParams { near: Some(near), far: Some(far), bins: Some(bins) }
 }
 
 /// Few iterations, so that there are few moments to stop at.
@@ -261,15 +261,6 @@ fn exact_mode_with_plain_starts_in_single_precision() {
 fn binned_mode_with_several_starts() {
     let model = check("binned", &samples(&small()).into(), &short(binned(3), 6));
     assert!(model.binned.is_some_and(|report| report.grown_from.is_none()));
-}
-
-#[test]
-fn starts_that_were_learnt_on_a_sample() {
-    let data = blobs(420, 3, 3, 1.0, 7).unwrap();
-    let mut params = short(binned(2), 5);
-    params.binned.sketch = Some(256);
-    let model = check("sketch", &samples(&data).into(), &params);
-    assert_eq!(model.binned.and_then(|report| report.sketch), Some(256));
 }
 
 #[test]

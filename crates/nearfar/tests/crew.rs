@@ -134,14 +134,6 @@ fn near_ranks_grow_alike() {
 }
 
 #[test]
-fn starts_learnt_on_a_sample_have_the_same_bits() {
-    let mut params = settings(5).starts(2);
-    params.binned.sketch = Some(400);
-    check("sketch", &data(), Metric::Euclidean, false, &params);
-    check("sketch in single precision", &data(), Metric::Euclidean, true, &params);
-}
-
-#[test]
 fn methods_of_a_fixed_graph_have_the_same_bits() {
     let data = Data::new(mixture(1700, 12, 4, 2.0, 3).unwrap().data, 12);
     for kind in [

@@ -15,7 +15,7 @@ fn samples(data: &Generated) -> Samples<'_> {
 }
 
 fn knobs(near: usize, far: usize, bins: usize) -> BinnedParams {
-    BinnedParams { near: Some(near), far: Some(far), bins: Some(bins), sketch: None }
+    BinnedParams { near: Some(near), far: Some(far), bins: Some(bins) }
 }
 
 fn off(ours: &[f64], theirs: &[f64]) -> f64 {
@@ -167,20 +167,4 @@ fn a_real_set_scores_alike_in_both_modes() {
     };
     let (binned, exact) = (score(Mode::Binned), score(Mode::Exact));
     assert!((binned - exact).abs() <= 0.03, "{binned} {exact}");
-}
-
-/// Starts that were learnt on a sample end as well as others.
-#[test]
-fn a_sample_shows_the_way() {
-    let data = mixture(4000, 20, 8, 2.0, 5).unwrap();
-    let truth = &data.truth;
-    let mut params = Params::lsdg(8).starts(2).mode(Mode::Binned).seed(2);
-    let plain = fit(samples(&data), &params).unwrap();
-    params.binned.sketch = Some(1000);
-    let sketched = fit(samples(&data), &params).unwrap();
-    assert_eq!(plain.binned.unwrap().sketch, None);
-    assert_eq!(sketched.binned.unwrap().sketch, Some(1000));
-    let (ours, theirs) =
-        (accuracy(&sketched.labels, truth).unwrap(), accuracy(&plain.labels, truth).unwrap());
-    assert!(ours >= theirs - 0.01 && ours > 0.95, "{ours} after a sample, {theirs} without");
 }

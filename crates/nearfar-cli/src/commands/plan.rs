@@ -56,7 +56,6 @@ fn of_ranks(args: &PlanArgs, params: &Params, ranks: usize) -> Outcome {
         starts: params.starts,
         threads: unlimited.threads.unwrap_or(1),
         ranks: Some(ranks),
-        sketch: params.sketch(args.points).unwrap_or(0),
     };
     let speeds = Speeds { latency: args.latency, bandwidth: args.bandwidth, ..Speeds::default() };
     let cost = Run { job, shape, iterations: ITERATIONS, products: PRODUCTS }.cost(&speeds);
