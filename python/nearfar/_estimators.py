@@ -343,7 +343,7 @@ class LSDG(BaseClusterer):
         How pairs are held: all of them, or near ranks one by one and far ranks in bins, which needs samples and
         grows with n only. By itself exact where that fits in memory and does not take long.
     near : int, default=None
-        Binned mode: ranks with a weight of their own; 128, and 64 above 50,000 points. It grows when it is too small.
+        Binned mode: ranks with a weight of their own; 128, and 64 above 50,000 points.
     far : int, default=None
         Binned mode: partners drawn for every point; 128, and 64 above 50,000 points.
     bins : int, default=None
@@ -368,7 +368,6 @@ class LSDG(BaseClusterer):
     -----
     In exact mode memory grows with n squared: 14 n\ :sup:`2` bytes in double, 8 n\ :sup:`2` in single precision.
     In binned mode it grows with n.
-    `n_init` is 12 by itself, 6 above 50,000 points and 3 above 200,000.
 
     References: Lyu and Jia, *Learnable Similarity and Dissimilarity Guided Symmetric NMF*.
 

@@ -103,12 +103,9 @@ pub(crate) struct Ensemble<'a, S: Slices> {
 }
 
 /// What earlier runs on the same data found.
-#[derive(Default)]
 pub(crate) struct Known<'a> {
     /// Starting factors.
     pub(crate) starts: Option<&'a KnownStarts>,
-    /// Members to go on with, weights by rank.
-    pub(crate) carried: Vec<Member>,
     /// Where the members are kept.
     pub(crate) saved: Option<Round<'a>>,
 }
@@ -278,9 +275,9 @@ where
         Ok(result)
     }
 
-    /// What the main loop of a member starts from: where it stood, what the starting loop makes, or what was carried here.
+    /// What the main loop of a member starts from: where it stood, or what the starting loop makes.
     fn begin(&self, member: usize, lsdg: &LsdgParams, alpha: f64, graph: &mut S::Graph) -> Result<Begun> {
-        let mut weights = self.start_weights();
+        let weights = self.start_weights();
         let standing = self.known.saved.and_then(|round| round.standing(member, self.sizes(), self.observer));
         let (factor, started) = match (standing, self.known.starts) {
             (Some(Standing { factor, trace, ended, main: Some(main) }), _) => {
@@ -294,15 +291,7 @@ where
                 self.slices.combine(&weights.0, graph);
                 self.started_factor(member, graph, factor, Some(trace), alpha)
             }
-            _ if member < self.known.carried.len() => {
-                let before = &self.known.carried[member];
-                let by_weight = |ranks: &[f64]| self.slices.per_weight(ranks);
-                weights = (by_weight(&before.near_weights), by_weight(&before.far_weights));
-                (before.factor.clone(), before.started.clone())
-            }
-            (None, Some(known))
-                if !self.params.starts_spectral(member) && !self.params.orthogonal_start =>
-            {
+            (None, Some(known)) if !self.params.starts_spectral(member) && !self.params.orthogonal_start => {
                 let start =
                     start::random(self.slices.n_samples(), self.params.n_clusters, &mut self.stream(member));
                 known.get_or(self.start_key(member, lsdg), || {

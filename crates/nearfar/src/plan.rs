@@ -119,7 +119,7 @@ const SECONDS_PER_DENSE_MULTIPLY: f64 = 1.0 / 22e9;
 const SECONDS_PER_SORTED_PAIR: f64 = 2.5e-9;
 const SECONDS_PER_PAIR_AND_ITERATION: f64 = 6e-9;
 const ITERATIONS: f64 = 130.0;
-/// The same of binned mode, as runs of 200,000 and 1,000,000 points took (docs/large.md, docs/scale.md): per known pair, per number of V, and per number of
+/// The same of binned mode, as runs of 200,000 (docs/scale.md) and 1,000,000 points took: per known pair, per number of V, and per number of
 /// the eigenvectors that a member is judged by.
 const SECONDS_PER_ENTRY_AND_ITERATION: f64 = 20e-9;
 const SECONDS_PER_NUMBER_AND_ITERATION: f64 = 100e-9;
