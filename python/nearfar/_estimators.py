@@ -349,14 +349,11 @@ class LSDG(BaseClusterer):
         How pairs are held: all of them, or near ranks one by one and far ranks in bins, which needs samples and
         grows with n only. By itself exact where that fits in memory and does not take long.
     near : int, default=None
-        Binned mode: ranks with a weight of their own; 128, and 64 above 50,000 points. It grows when it is too small.
+        Binned mode: ranks with a weight of their own; 128, and 64 above 50,000 points.
     far : int, default=None
         Binned mode: partners drawn for every point; 128, and 64 above 50,000 points.
     bins : int, default=None
         Binned mode: bins that share the other ranks; 64.
-    sketch : int, default=None
-        Binned mode: points of a sample that every start is learnt on before it goes on with all points; 0: none.
-        By itself none, and 40,000 above 200,000 points.
     store_affinity : bool, default=False
         Keep the merged similarity as `affinity_matrix_`, n x n.
     comm : communicator of mpi4py, default=None
@@ -377,7 +374,6 @@ class LSDG(BaseClusterer):
     -----
     In exact mode memory grows with n squared: 14 n\ :sup:`2` bytes in double, 8 n\ :sup:`2` in single precision.
     In binned mode it grows with n.
-    `n_init` is 12 by itself, 6 above 50,000 points and 3 above 200,000.
 
     References: Lyu and Jia, *Learnable Similarity and Dissimilarity Guided Symmetric NMF*.
 
@@ -412,7 +408,6 @@ class LSDG(BaseClusterer):
         "near": "near",
         "far": "far",
         "bins": "bins",
-        "sketch": "sketch",
     }
 
     near_weights_: np.ndarray
@@ -443,7 +438,6 @@ class LSDG(BaseClusterer):
         near: int | None = None,
         far: int | None = None,
         bins: int | None = None,
-        sketch: int | None = None,
         store_affinity: bool = False,
         comm: Any = None,
         metric: str = "euclidean",
@@ -476,7 +470,6 @@ class LSDG(BaseClusterer):
         self.near = near
         self.far = far
         self.bins = bins
-        self.sketch = sketch
         self.store_affinity = store_affinity
         self.comm = comm
         self.metric = metric

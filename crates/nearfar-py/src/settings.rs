@@ -137,7 +137,6 @@ pub(crate) fn of(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
         near: given.count("near")?,
         far: given.count("far")?,
         bins: given.count("bins")?,
-        sketch: given.count("sketch")?,
     };
     let threads = given.count("n_threads")?.unwrap_or(1);
     params.threads = Some(threads);
