@@ -8,7 +8,7 @@ use super::columns::Columns;
 use super::fit::{First, TAILS, covariances, expected};
 use super::parts::{Block, Kind, Parts, Sums};
 use super::{BLOCK, Covariance, Effort, Fit, MixtureReport, count_by_mixture, drawn, some_rows, try_mixture};
-use crate::generate::shapes;
+use crate::generate::{circles, moons};
 use crate::labels::score::adjusted_rand;
 use crate::math::rng::Stream;
 use crate::observe::{CancelFlag, Silent};
@@ -165,7 +165,7 @@ fn planted_mixtures_are_recovered() {
 #[test]
 fn shapes_are_refused() {
     for (what, made) in
-        [("moons", shapes::moons(1000, 0.05, 0)), ("circles", shapes::circles(1000, 0.03, 0.5, 0))]
+        [("moons", moons(1000, 0.05, 0)), ("circles", circles(1000, 0.03, 0.5, 0))]
     {
         let made = made.unwrap();
         let (_, _, report, _) = tried(&made.data, 1000, 2, Effort::Test);
