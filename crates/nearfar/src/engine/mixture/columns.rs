@@ -129,7 +129,7 @@ impl Columns {
         if wide.is_empty() {
             return Ok(None);
         }
-        go_on(observer, Stage::Learn)?;
+        go_on(observer, Stage::Mixture)?;
         let mut categories = categories(samples, which, &spreads, &wide);
         if categories.len() > MOST_CATEGORIES {
             if strict {
@@ -183,7 +183,7 @@ impl Columns {
             let mut random = Stream::new(0, STREAM);
             directions = (0..wide * kept).map(|_| random.normal()).collect();
             for _ in 0..ROUNDS {
-                go_on(observer, Stage::Learn)?;
+                go_on(observer, Stage::Mixture)?;
                 directions = cross(&rows, &times(&rows, &directions, wide, kept), wide, kept);
                 orthonormalise(&mut directions, kept);
             }

@@ -110,7 +110,7 @@ pub(super) fn fit(
     let mut old = f64::NEG_INFINITY;
     let mut parts = Parts::default();
     for _ in 0..rounds {
-        go_on(observer, Stage::Learn)?;
+        go_on(observer, Stage::Mixture)?;
         parts = Parts::of(&sums, kind, table);
         let mut logs = 0.0;
         sums = expected(table, &parts, &mut block, &mut logs);
@@ -240,6 +240,20 @@ pub(super) fn quick(
     };
     let heavy: Result<Vec<Fitted>> = tails.par_iter().map(heavy).collect();
     Ok(lowest(std::iter::once(best.clone()).chain(heavy?)))
+}
+
+/// Posteriors of all parts, row by row, of rows `start` to `start + count`.
+pub(super) fn posteriors(
+    parts: &Parts,
+    numbers: &[f64],
+    codes: &[u16],
+    count: usize,
+    block: &mut Block,
+) -> Vec<f64> {
+    let codes: Vec<&[u16]> = codes.chunks_exact(count.max(1)).collect();
+    parts.log_joint(numbers, &codes, count, block);
+    soften(block, parts.k);
+    (0..count).flat_map(|i| (0..parts.k).map(move |a| (a, i))).map(|(a, i)| block.r[a * count + i]).collect()
 }
 
 /// Parts and the posterior of the likeliest one, of rows `start` to `start + count`.
