@@ -83,7 +83,7 @@ fn the_same_bits_at_any_number_of_threads() {
 #[test]
 fn processes_that_share_the_rows_find_the_same_bits() {
     let data = mixture(1700, 10, 4, 1.5, 3).unwrap();
-    let pieces = blobs(1400, 5, 3, 0.05, 2).unwrap();
+    let pieces = blobs(1400, 3, 5, 0.02, 2).unwrap();
     for (name, data, params) in [
         ("graph", &data, graph(4)),
         ("auto", &data, Params::auto()),
@@ -196,7 +196,7 @@ fn a_plain_mixture_is_found_out_and_moons_are_not_one() {
 fn pieces_that_must_be_joined_are_the_nearest_ones() {
     // Five tight heaps on a line: two pairs of near ones, and one far out.
     let at = [0.0, 3.0, 40.0, 43.0, 200.0];
-    let heap = blobs(500, 1, 2, 0.1, 3).unwrap().data;
+    let heap = blobs(500, 2, 1, 0.1, 3).unwrap().data;
     let data: Vec<f64> =
         (0..500).flat_map(|i| [heap[2 * i] * 0.01 + at[i / 100], heap[2 * i + 1] * 0.01]).collect();
     let data = Samples::from_rows(&data, 500, 2).unwrap();

@@ -87,10 +87,11 @@ impl Consensus {
             let agree = votes.filter(|((found, map), _)| map[found.labels[i] as usize] == labels[i]);
             agree.map(|(_, share)| share).sum()
         };
+        // Both must agree: their mean is too sure, their product is about as often right as it says (docs/defaults.md).
         let membership = &model.membership;
         model.confidence = (0..n)
             .into_par_iter()
-            .map(|i| ((agreeing(i) + membership[i * k + labels[i] as usize]) / 2.0).clamp(0.0, 1.0))
+            .map(|i| (agreeing(i) * membership[i * k + labels[i] as usize]).clamp(0.0, 1.0))
             .collect();
         let width = views.iter().map(|(_, _, ranked)| ranked.k).max().unwrap_or(0);
         let mut near = vec![0.0; width];

@@ -120,11 +120,6 @@ impl<'a> Data<'a> {
             Shown::rows(&self.rows, &everybody, view, &self.standard)
         })
     }
-
-    /// Values of one kind for every row, from those of the own rows.
-    pub(super) fn gathered<T: bytemuck::Pod>(&self, what: &'static str, own: &[T], width: usize) -> Vec<T> {
-        self.share.gather_rows(what, own, width)
-    }
 }
 
 /// Numbers of the rows that are sampled, ascending; all where there are few.
