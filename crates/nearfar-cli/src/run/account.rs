@@ -117,18 +117,16 @@ fn trusted(model: &Model) -> Option<String> {
 
 /// How the number of clusters was found.
 fn number(count: &Counted) -> String {
-    if !count.groups {
-        let others: Vec<String> = count.others.iter().map(ToString::to_string).collect();
-        let next =
-            if others.is_empty() { String::new() } else { format!(" (next best {})", listed(&others)) };
-        return format!(
-            "no groups stand out from what chance gives: {}{next}; -k K divides the points all the same",
-            count.found
-        );
-    }
     let others: Vec<String> = count.others.iter().map(ToString::to_string).collect();
     let next = if others.is_empty() { String::new() } else { format!("; next best {}", listed(&others)) };
-    format!("{} found{next}", count.found)
+    let found = count.found;
+    match (count.groups, count.by_mixture) {
+        (false, _) => {
+            format!("no groups stand out from what chance gives{next}; -k K divides the points all the same")
+        }
+        (true, true) => format!("{found} found, the parts of the mixture{next}"),
+        (true, false) => format!("{found} found{next}"),
+    }
 }
 
 /// Every member in a line.
