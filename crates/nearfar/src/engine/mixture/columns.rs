@@ -129,7 +129,7 @@ impl Columns {
         if wide.is_empty() {
             return Ok(None);
         }
-        go_on(observer, Stage::Learn)?;
+        go_on(observer, Stage::Mixture)?;
         let mut categories = categories(samples, which, &spreads, &wide);
         if categories.len() > MOST_CATEGORIES {
             if strict {
@@ -183,7 +183,7 @@ impl Columns {
             let mut random = Stream::new(0, STREAM);
             directions = (0..wide * kept).map(|_| random.normal()).collect();
             for _ in 0..ROUNDS {
-                go_on(observer, Stage::Learn)?;
+                go_on(observer, Stage::Mixture)?;
                 directions = cross(&rows, &times(&rows, &directions, wide, kept), wide, kept);
                 orthonormalise(&mut directions, kept);
             }
@@ -232,19 +232,22 @@ impl Columns {
     ) -> (Vec<f64>, Vec<u16>) {
         let (count, m) = (which.len(), self.width());
         let mut row = vec![0.0; samples.n_features()];
-        let mut own = vec![0.0; self.numbers.len()];
+        let (mut own, mut turned) = (vec![0.0; self.numbers.len()], vec![0.0; m]);
         let mut numbers = vec![0.0; m * count];
         let mut codes = vec![0; self.categories.len() * count];
         for (at, i) in which.enumerate() {
             samples.copy_row(i, &mut row);
             self.standardise(&row, &mut own);
-            if self.basis.is_empty() {
-                own.iter().enumerate().for_each(|(j, y)| numbers[j * count + at] = *y);
+            let shown = if self.basis.is_empty() {
+                &own
             } else {
+                turned.fill(0.0);
                 for (y, to) in own.iter().zip(self.basis.chunks_exact(m)) {
-                    to.iter().enumerate().for_each(|(j, to)| numbers[j * count + at] += y * to);
+                    turned.iter_mut().zip(to).for_each(|(turned, to)| *turned += y * to);
                 }
-            }
+                &turned
+            };
+            shown.iter().enumerate().for_each(|(j, y)| numbers[j * count + at] = *y);
             for (g, category) in self.categories.iter().enumerate() {
                 codes[g * count + at] = category.code(&row);
             }

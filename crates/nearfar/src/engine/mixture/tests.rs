@@ -5,10 +5,10 @@ use std::path::Path;
 use nearfar_testkit::golden::Golden;
 
 use super::columns::Columns;
-use super::fit::{First, TAILS, covariances, expected};
+use super::fit::{First, TAILS, covariances, expected, quick, starts};
 use super::parts::{Block, Kind, Parts, Sums};
 use super::{BLOCK, Covariance, Effort, Fit, MixtureReport, count_by_mixture, drawn, some_rows, try_mixture};
-use crate::generate::shapes;
+use crate::generate::{circles, moons};
 use crate::labels::score::adjusted_rand;
 use crate::math::rng::Stream;
 use crate::observe::{CancelFlag, Silent};
@@ -165,7 +165,7 @@ fn planted_mixtures_are_recovered() {
 #[test]
 fn shapes_are_refused() {
     for (what, made) in
-        [("moons", shapes::moons(1000, 0.05, 0)), ("circles", shapes::circles(1000, 0.03, 0.5, 0))]
+        [("moons", moons(1000, 0.05, 0)), ("circles", circles(1000, 0.03, 0.5, 0))]
     {
         let made = made.unwrap();
         let (_, _, report, _) = tried(&made.data, 1000, 2, Effort::Test);
@@ -354,11 +354,16 @@ fn measure() {
             lap("columns");
             let table = columns.show(&samples, &which);
             lap("table");
-            let first = First::new(&table, k, &covariances(&table, k), &TAILS, (5, 0), &Silent).unwrap();
-            lap("first");
-            let best = first.best().unwrap();
+            let kinds = covariances(&table, k);
+            let starts = starts(&table, k, (5, 0), &Silent).unwrap();
+            lap(&format!("{} starts", starts.len()));
+            let best = quick(&table, k, &kinds, &starts[0], &Silent).unwrap().unwrap();
+            lap(&format!("quick {:?} {:?} {}", best.parts.covariance, best.parts.tail, best.bic));
             let out = drawn::out_of_reach(&table, &best.parts, 0, &Silent).unwrap();
-            lap(&format!("look {out:?} {:?} {:?} {}", best.parts.covariance, best.parts.tail, best.bic));
+            lap(&format!("look {out:?}"));
+            let first = First::new(&table, k, (&kinds, &TAILS), starts, &Silent).unwrap();
+            let best = first.best().unwrap();
+            lap(&format!("first {:?} {:?} {}", best.parts.covariance, best.parts.tail, best.bic));
             let best = first.best_of_all(&table, &Silent).unwrap().unwrap();
             lap(&format!("all {:?} {:?} {}", best.parts.covariance, best.parts.tail, best.bic));
             let report = drawn::test(&table, &best.parts, 0, &Silent).unwrap();
