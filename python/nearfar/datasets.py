@@ -21,10 +21,15 @@ __all__ = [
     "make_blobs",
     "make_chart",
     "make_circles",
+    "make_customers",
+    "make_heavy",
     "make_mixture",
     "make_moons",
+    "make_overlap",
     "make_rings",
     "make_spirals",
+    "make_stripes",
+    "make_uniform",
     "make_varied",
 ]
 
@@ -40,11 +45,12 @@ def make(
     n_features: int | None = None,
     random_state: int = 0,
 ) -> Dataset:
-    """Make a data set by the name of its kind.
+    r"""Make a data set by the name of its kind.
 
     Parameters
     ----------
-    kind : {"moons", "circles", "spirals", "rings", "blobs", "varied", "chart", "mixture"}
+    kind : {"moons", "circles", "spirals", "rings", "blobs", "varied", "stripes", "overlap", "heavy", "uniform", \
+            "customers", "chart", "mixture"}
         What to make.
     n_samples : int, default=None
         Number of samples; each kind has a default.
@@ -129,6 +135,59 @@ def make_varied(
         noise=noise,
         random_state=random_state,
     )
+
+
+def make_stripes(n_samples: int = 450, *, n_clusters: int = 3, noise: float = 0.15, random_state: int = 0) -> Dataset:
+    """Long, narrow, parallel Gaussians; see :func:`make`."""
+    return make("stripes", n_samples, n_clusters=n_clusters, noise=noise, random_state=random_state)
+
+
+def make_overlap(
+    n_samples: int = 1_000,
+    *,
+    n_clusters: int = 2,
+    n_features: int = 8,
+    noise: float = 1.0,
+    random_state: int = 0,
+) -> Dataset:
+    """Gaussian groups that overlap; see :func:`make`."""
+    return make(
+        "overlap",
+        n_samples,
+        n_clusters=n_clusters,
+        n_features=n_features,
+        noise=noise,
+        random_state=random_state,
+    )
+
+
+def make_heavy(
+    n_samples: int = 1_000,
+    *,
+    n_clusters: int = 2,
+    n_features: int = 8,
+    noise: float = 1.0,
+    random_state: int = 0,
+) -> Dataset:
+    """Overlapping groups with heavy tails (Student's t); see :func:`make`."""
+    return make(
+        "heavy",
+        n_samples,
+        n_clusters=n_clusters,
+        n_features=n_features,
+        noise=noise,
+        random_state=random_state,
+    )
+
+
+def make_uniform(n_samples: int = 500, *, n_features: int = 2, noise: float = 1.0, random_state: int = 0) -> Dataset:
+    """Uniform noise in a cube with sides of length ``noise``: no groups at all; see :func:`make`."""
+    return make("uniform", n_samples, n_features=n_features, noise=noise, random_state=random_state)
+
+
+def make_customers(n_samples: int = 4_500, *, noise: float = 1.0, random_state: int = 0) -> Dataset:
+    """A table of customers: six numbers and a category, five overlapping groups, standardised; see :func:`make`."""
+    return make("customers", n_samples, noise=noise, random_state=random_state)
 
 
 def make_chart(n_samples: int = 600, *, n_features: int = 60, noise: float = 2.0, random_state: int = 0) -> Dataset:

@@ -1,4 +1,4 @@
-//! Datasets made on the spot: shapes to look at, control charts, mixtures of any size.
+//! Datasets made on the spot: shapes to look at, control charts, tables of overlapping groups, mixtures of any size.
 //!
 //! Every generator is a plain function of its parameters and a seed, and gives the same values for ever. [`Kind`]
 //! and [`make`] reach all of them by name.
@@ -6,12 +6,14 @@
 mod blobs;
 mod chart;
 mod shapes;
+mod tables;
 #[cfg(test)]
 mod tests;
 
 pub use blobs::{blobs, mixture, varied};
 pub use chart::chart;
 pub use shapes::{circles, moons, rings, spirals};
+pub use tables::{customers, heavy, overlap, stripes, uniform};
 
 use crate::error::ParamError;
 use crate::math::rng::Stream;
@@ -54,6 +56,16 @@ pub enum Kind {
     Varied,
     /// [`mixture`]
     Mixture,
+    /// [`customers`]
+    Customers,
+    /// [`stripes`]
+    Stripes,
+    /// [`overlap`]
+    Overlap,
+    /// [`heavy`]
+    Heavy,
+    /// [`uniform`]
+    Uniform,
 }
 
 /// What [`make`] may be told; each kind has its own defaults for the rest.
@@ -73,13 +85,18 @@ pub struct MakeParams {
 
 impl Kind {
     /// All kinds, in the order in which they are listed.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 13] = [
         Self::Moons,
         Self::Circles,
         Self::Spirals,
         Self::Rings,
         Self::Blobs,
         Self::Varied,
+        Self::Stripes,
+        Self::Overlap,
+        Self::Heavy,
+        Self::Uniform,
+        Self::Customers,
         Self::Chart,
         Self::Mixture,
     ];
@@ -96,6 +113,11 @@ impl Kind {
             Self::Rings => "rings",
             Self::Varied => "varied",
             Self::Mixture => "mixture",
+            Self::Customers => "customers",
+            Self::Stripes => "stripes",
+            Self::Overlap => "overlap",
+            Self::Heavy => "heavy",
+            Self::Uniform => "uniform",
         }
     }
 
@@ -111,6 +133,13 @@ impl Kind {
             Self::Rings => "two rings around a small dense blob, of different sizes",
             Self::Varied => "round clusters of different widths and sizes",
             Self::Mixture => "separable Gaussian components of any size and dimension, exact in f32",
+            Self::Customers => {
+                "a table of customers: six numbers and a category, five overlapping groups, standardised"
+            }
+            Self::Stripes => "long, narrow, parallel Gaussians",
+            Self::Overlap => "Gaussian groups that overlap, in any number of columns",
+            Self::Heavy => "overlapping groups with heavy tails (Student's t), in any number of columns",
+            Self::Uniform => "uniform noise: no groups at all",
         }
     }
 
@@ -130,6 +159,10 @@ impl Kind {
             Self::Rings => (600, 2, 3, false, false),
             Self::Varied => (500, 2, 4, true, true),
             Self::Mixture => (10_000, 32, 10, true, true),
+            Self::Customers => (4_500, 9, 5, false, false),
+            Self::Stripes => (450, 2, 3, false, true),
+            Self::Overlap | Self::Heavy => (1_000, 8, 2, true, true),
+            Self::Uniform => (500, 2, 1, true, false),
         }
     }
 }
@@ -186,6 +219,11 @@ pub fn make(kind: Kind, params: &MakeParams) -> Result<Generated, ParamError> {
         Kind::Rings => rings(n, noise(0.05), seed),
         Kind::Varied => varied(n, m, k, noise(1.0), seed),
         Kind::Mixture => mixture(n, m, k, noise(1.0), seed),
+        Kind::Customers => customers(n, noise(1.0), seed),
+        Kind::Stripes => stripes(n, k, noise(0.15), seed),
+        Kind::Overlap => overlap(n, m, k, noise(1.0), seed),
+        Kind::Heavy => heavy(n, m, k, noise(1.0), seed),
+        Kind::Uniform => uniform(n, m, noise(1.0), seed),
     }
 }
 

@@ -143,3 +143,73 @@ fn kmeans_finds_a_mixture() {
     let found = KMeansParams::new(6).fit(&made.data, 2000, 8, 0).unwrap();
     assert!(score(&found.labels, &made.truth).unwrap().accuracy > 0.999);
 }
+
+#[test]
+fn kmeans_finds_most_customers() {
+    for seed in 0..3 {
+        let made = customers(4500, 1.0, seed).unwrap();
+        let found = KMeansParams::new(5).restarts(10).fit(&made.data, 4500, 9, seed).unwrap();
+        let accuracy = score(&found.labels, &made.truth).unwrap().accuracy;
+        assert!((0.92..0.98).contains(&accuracy), "seed {seed}: {accuracy}");
+    }
+}
+
+#[test]
+fn customers_are_standardised_and_have_one_plan() {
+    let made = customers(500, 1.0, 3).unwrap();
+    for j in 0..9 {
+        let column = || made.data.iter().skip(j).step_by(9);
+        let mean = column().sum::<f64>() / 500.0;
+        let variance = column().map(|x| (x - mean).powi(2)).sum::<f64>() / 500.0;
+        assert!(mean.abs() < 1e-12 && (variance - 1.0).abs() < 1e-12, "column {j}: {mean} {variance}");
+    }
+    assert!(made.data.chunks_exact(9).all(|row| row[6..].iter().filter(|x| **x > 0.0).count() == 1));
+}
+
+#[test]
+fn overlapping_groups_overlap_alike_in_any_number_of_columns() {
+    for m in [2, 16, 128] {
+        // The best rule: on which side of the middle of both centres.
+        let wrong = |made: &Generated, apart: f64| {
+            let middle = apart / 2.0 * (m as f64).sqrt();
+            let side = |row: &[f64]| usize::from(row.iter().sum::<f64>() > middle);
+            let rows = made.data.chunks_exact(m).zip(&made.truth);
+            rows.filter(|(row, class)| side(row) != **class).count() as f64 / made.n_samples as f64
+        };
+        let (normal, heavy) = (
+            wrong(&overlap(4000, m, 2, 1.0, 1).unwrap(), 3.5),
+            wrong(&heavy(4000, m, 2, 1.0, 1).unwrap(), 5.0),
+        );
+        assert!((0.03..0.05).contains(&normal) && (0.03..0.06).contains(&heavy), "{m}: {normal} {heavy}");
+    }
+    // Heavy tails: the farthest of 1000 points is far beyond what normal ones reach.
+    let most = |made: Generated| made.data.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    assert!(most(heavy(1000, 2, 1, 1.0, 1).unwrap()) > 3.0 * most(overlap(1000, 2, 1, 1.0, 1).unwrap()));
+}
+
+#[test]
+fn stripes_are_long_and_lie_beside_each_other() {
+    let made = stripes(900, 3, 0.15, 2).unwrap();
+    for (class, p) in made.truth.iter().zip(made.data.chunks_exact(2)) {
+        let across = 0.8 * p[1] - 0.6 * p[0];
+        assert!((across - *class as f64).abs() < 0.75, "{class}: {across}");
+    }
+    assert!(made.data.chunks_exact(2).any(|p| 0.8 * p[0] + 0.6 * p[1] > 6.0));
+}
+
+/// Results in papers and in the tests of others hang on these values: they may never change.
+#[test]
+fn values_stay_the_same_for_ever() {
+    let mut wrong = Vec::new();
+    for (kind, value, class) in FROZEN {
+        let made = make(kind, &MakeParams { seed: 7, ..MakeParams::default() }).unwrap();
+        let sum: f64 = made.data.iter().enumerate().map(|(i, x)| x * ((i % 97) as f64 - 40.0)).sum();
+        let classes: usize = made.truth.iter().enumerate().map(|(i, c)| c * (i % 97)).sum();
+        if (sum / value - 1.0).abs() > 1e-9 || classes != class {
+            wrong.push((kind, sum, classes));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+const FROZEN: [(Kind, f64, usize); 1] = [(Kind::Customers, -5_887.801_459_304_603, 345_880)];

@@ -11,7 +11,7 @@ use std::time::Instant;
 use safetensors::tensor::Dtype;
 
 use super::Model;
-use crate::engine::Account;
+use crate::engine::{Account, ByMixture, Lens};
 use crate::error::Result;
 use crate::labels::score::adjusted_rand;
 use crate::learn::trace::TraceRow;
@@ -24,6 +24,7 @@ use crate::prepared::{Prepared, with_slices};
 use crate::samples::{Samples, Values};
 use crate::slices::{Slices, SparseRows};
 use crate::tensors::{Array, Arrays, Format, Length, Refused, Sum, pack, unpack, write_whole};
+use crate::views::{Standard, View};
 
 /// The version this library writes, and the only one it reads.
 const VERSION: u32 = 1;
@@ -206,6 +207,12 @@ pub struct About {
     /// Pieces of the graph that the tree was made of; `None` without a tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree_pieces: Option<usize>,
+    /// Views that label new points, with their weights.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lenses: Vec<(View, f64)>,
+    /// The mixture that labels new points, where one was the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mixture: Option<ByMixture>,
 }
 
 /// What to keep besides what predicting needs.
@@ -266,9 +273,18 @@ pub struct SavedModel {
     pub confidence: Vec<f64>,
     /// How clusters join; of the default method.
     pub tree: Option<MergeTree>,
+    /// What labels new points, view by view; of the default method, empty elsewhere.
+    pub lenses: Vec<Lens>,
+    /// How the columns are standardised in views that do.
+    pub standard: Standard,
 }
 
 impl SavedModel {
+    /// The mixture that labels new points, where one was the answer.
+    pub(super) fn by_mixture(&self) -> Option<&ByMixture> {
+        self.about.mixture.as_ref()
+    }
+
     /// The labels of the training samples with k clusters, without fitting again, as [`Model::labels_at`].
     pub fn labels_at(&self, k: usize) -> Option<Vec<u32>> {
         self.tree.as_ref().filter(|tree| (1..=tree.most()).contains(&k)).map(|tree| tree.labels_at(k))
@@ -320,6 +336,8 @@ impl SavedModel {
             members: members_without_traces(model),
             account: model.account.clone(),
             tree_pieces: model.tree.as_ref().map(MergeTree::pieces),
+            lenses: model.lenses.iter().map(|lens| (lens.view, lens.weight)).collect(),
+            mixture: model.mixture.clone(),
         };
         let graph = |graph: SparseRows| (!graph.columns.is_empty()).then_some(graph);
         let mut saved = Self {
@@ -342,6 +360,8 @@ impl SavedModel {
             fingerprints: fingerprints_of(input),
             confidence: model.confidence.clone(),
             tree: model.tree.clone(),
+            lenses: model.lenses.clone(),
+            standard: model.standard.clone(),
         };
         // Making the graphs takes as long as a stage of the run.
         saved.about.timings.push(("graphs".to_owned(), clock.elapsed().as_secs_f64()));
@@ -476,6 +496,16 @@ impl SavedModel {
             arrays.insert("tree.merges", Array::of(&pairs, &[resolutions.len(), 2]).owned());
             arrays.insert("tree.resolutions", Array::of(&resolutions, &[resolutions.len()]).owned());
         }
+        for (lens, names) in self.lenses.iter().zip(LENSES) {
+            arrays.insert(names[0], Array::list(&lens.near_weights));
+            if let Some(sigma) = &lens.sigma {
+                arrays.insert(names[1], Array::of(sigma, &[n]));
+            }
+        }
+        if !self.standard.mean.is_empty() {
+            arrays.insert("standard.mean", Array::list(&self.standard.mean));
+            arrays.insert("standard.deviation", Array::list(&self.standard.deviation));
+        }
         arrays
     }
 }
@@ -484,6 +514,14 @@ impl SavedModel {
 const GRAPHS: [[&str; 3]; 2] = [
     ["similarity.starts", "similarity.columns", "similarity.values"],
     ["dissimilarity.starts", "dissimilarity.columns", "dissimilarity.values"],
+];
+
+/// Names of the arrays of the lenses: weights, and local scales.
+const LENSES: [[&str; 2]; 4] = [
+    ["lens.0.near_weights", "lens.0.sigma"],
+    ["lens.1.near_weights", "lens.1.sigma"],
+    ["lens.2.near_weights", "lens.2.sigma"],
+    ["lens.3.near_weights", "lens.3.sigma"],
 ];
 
 fn read(bytes: &[u8], name: &str) -> Result<SavedModel, ModelFileError> {
@@ -535,6 +573,33 @@ impl Arrays<'_> {
         MergeTree::from_parts(leaves, merges, pieces).map(Some).ok_or_else(|| "its tree is no tree".to_owned())
     }
 
+    fn lenses(&self, views: &[(View, f64)], n: usize) -> Result<Vec<Lens>, String> {
+        if views.len() > LENSES.len() {
+            return Err(format!("it has {} views", views.len()));
+        }
+        let lens = |((view, weight), names): (&(View, f64), [&str; 2])| {
+            let near_weights: Vec<f64> = self.read(names[0], Length::Any)?;
+            let sigma: Option<Vec<f64>> = self.read_if(names[1], Length::Of(Some(n)))?;
+            let scales = sigma.as_ref().is_none_or(|sigma| sigma.iter().all(|s| *s > 0.0));
+            let weights = near_weights.len() <= n && near_weights.iter().all(|w| *w >= 0.0);
+            if !(scales && weights && *weight >= 0.0) {
+                return Err(format!("the weights or scales of its view {view} are out of range"));
+            }
+            Ok(Lens { view: *view, weight: *weight, near_weights, sigma })
+        };
+        views.iter().zip(LENSES).map(lens).collect()
+    }
+
+    fn standard(&self, m: usize) -> Result<Standard, String> {
+        let mean: Option<Vec<f64>> = self.read_if("standard.mean", Length::Of(Some(m)))?;
+        let deviation: Option<Vec<f64>> = self.read_if("standard.deviation", Length::Of(Some(m)))?;
+        match (mean, deviation) {
+            (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => Ok(Standard { mean, deviation }),
+            (None, None) => Ok(Standard::default()),
+            _ => Err("how its columns are standardised is not whole".to_owned()),
+        }
+    }
+
     fn scaling(&self, name: &str, m: usize) -> Result<Scaling, String> {
         Ok(match name {
             "none" => Scaling::None,
@@ -564,6 +629,9 @@ fn assemble(about: About, arrays: &Arrays<'_>) -> Result<SavedModel, String> {
     let labels: Vec<u32> = arrays.read("labels", Length::Of(Some(n)))?;
     if let Some(i) = labels.iter().position(|label| *label as usize >= r) {
         return Err(format!("label {i} is {}, of {r} clusters", labels[i]));
+    }
+    if about.mixture.as_ref().is_some_and(|mixture| pairwise || !mixture.fits(r, m)) {
+        return Err("its mixture is of other columns or clusters".to_owned());
     }
     let near_weights: Vec<f64> = arrays.read("near_weights", Length::NoneOr(Some(n)))?;
     let far_weights: Vec<f64> = arrays.read("far_weights", Length::NoneOr(Some(n)))?;
@@ -605,6 +673,8 @@ fn assemble(about: About, arrays: &Arrays<'_>) -> Result<SavedModel, String> {
         fingerprints: arrays.read_if("fingerprints", Length::Of(Some(n)))?.unwrap_or_default(),
         confidence,
         tree: arrays.tree(n, about.tree_pieces)?,
+        lenses: arrays.lenses(&about.lenses, n)?,
+        standard: arrays.standard(m)?,
         about,
     })
 }
