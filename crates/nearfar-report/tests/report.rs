@@ -134,7 +134,8 @@ fn small_and_odd_runs_have_a_page() {
     assert!(plain(&samples(4), &Params::lsdg(4)).contains("4 clusters of 1 point each"));
     assert!(plain(&samples(1), &Params::lsdg(1)).contains("One cluster of 1 point"));
     assert!(plain(&samples(3), &Params::lsdg(2)).contains("2 clusters"));
-    assert!(plain(&samples(30), &Params::new(1)).contains("One cluster of 30 points"));
+    let one = plain(&samples(30), &Params::new(1));
+    assert!(one.contains("One cluster of 30 points") && !one.contains("<section id=\"sure\">"));
     assert!(plain(&samples(4), &Params::new(4)).contains("4 clusters of 1 point each"));
     assert!(plain(&samples(1), &Params::new(1)).contains("One cluster of 1 point"));
     assert!(plain(&samples(3), &Params::new(2)).contains("2 clusters"));
@@ -192,12 +193,29 @@ fn the_default_method_tells_how_it_found_the_answer() {
     assert!(views.iter().any(|view| view[1] == "1"), "the best view has weight 1");
     let learnt: usize = views.iter().map(|view| view[4].parse::<usize>().unwrap()).sum();
     assert_eq!(learnt, members.len());
-    // No more ranks than were looked at, and a rate for each.
-    let weights = rows(&csv(&html, "weights-chart"));
-    assert_eq!(weights.len(), 41);
-    let sum: f64 = weights.iter().map(|row| row[1].parse::<f64>().unwrap()).sum();
+    // A row for every rank that was looked up, with its rate; the far ranks by what they share.
+    let weights = csv(&html, "weights-chart");
+    let columns: Vec<&str> = weights.lines().next().unwrap().split(',').collect();
+    let place = |name: &str| columns.iter().position(|column| column.starts_with(name));
+    let (near, rate) = (place("near").unwrap(), place("share").unwrap());
+    let weights = rows(&weights);
+    let sum: f64 = weights.iter().map(|row| row[near].parse::<f64>().unwrap()).sum();
     assert!((sum - 1.0).abs() < 1e-9, "{sum}");
-    assert_eq!(weights[0][2], "1");
+    for (rank, row) in weights.iter().take(41).enumerate() {
+        assert_eq!((row[0].parse::<usize>().unwrap(), row[rate].is_empty()), (rank, false));
+    }
+    assert_eq!(weights[0][rate], "1");
+    assert!(weights.iter().skip(41).all(|row| row[near] == "0" && row[rate].is_empty()));
+    if let (Some(far), Some(last)) = (place("far"), place("up to")) {
+        let ranks = |row: &[String]| -> f64 {
+            row[last].parse::<f64>().unwrap() - row[0].parse::<f64>().unwrap() + 1.0
+        };
+        let sum: f64 = weights.iter().map(|row| row[far].parse::<f64>().unwrap() * ranks(row)).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+        assert_eq!(weights.iter().map(|row| ranks(row)).sum::<f64>(), 90.0);
+    } else {
+        assert_eq!(weights.len(), 41);
+    }
     assert_eq!(Record::from_json(&record.to_json()).unwrap(), record);
     assert_eq!(page(&record), page(&by_graph(&Params::new(3), None)), "the same run, another page");
 }
@@ -252,7 +270,7 @@ fn a_number_that_was_found_is_told_with_its_curve() {
     let html = plain(&input, &params);
     let stand_out = model.account.unwrap().count.unwrap().groups;
     assert_eq!(html.contains("No groups stand out"), !stand_out);
-    assert_eq!(html.contains("One cluster of 200 points, for no groups stand out"), !stand_out);
+    assert_eq!(html.contains("One cluster of 200 points: no groups stand out"), !stand_out);
 }
 
 #[test]
