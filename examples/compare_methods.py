@@ -33,6 +33,7 @@ DATA = {
 }
 METHODS = [
     nearfar.NearFar,
+    nearfar.LSDG,
     nearfar.PHALS,
     nearfar.AOSymNMF,
     nearfar.SymNMF,
@@ -76,8 +77,8 @@ figure.savefig(folder / "python-methods.png", dpi=80)
 # They are scikit-learn estimators: pipelines and searches work as they do everywhere. predict labels the held-out part.
 X, y = DATA["chart"]
 search = GridSearchCV(
-    make_pipeline(StandardScaler(), nearfar.NearFar(6, n_init=4, random_state=0)),
-    {"nearfar__n_neighbors": [6, 12]},
+    make_pipeline(StandardScaler(), nearfar.LSDG(6, n_init=4, random_state=0)),
+    {"lsdg__n_neighbors": [6, 12]},
     scoring=make_scorer(adjusted_rand_score),
     cv=2,
 )

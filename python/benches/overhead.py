@@ -37,8 +37,8 @@ repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 9
 X, _ = nearfar.datasets.make_mixture(2000, n_clusters=10, n_features=64, random_state=0)
 print(f"medians of {repeats} fits; percent of the compiled call")
 for name, model in {
-    "NearFar, 12 starts": nearfar.NearFar(10, random_state=0),
-    "NearFar, 1 start": nearfar.NearFar(10, n_init=1, random_state=0),
+    "NearFar": nearfar.NearFar(10, random_state=0),
+    "LSDG, 1 start": nearfar.LSDG(10, n_init=1, random_state=0),
     "SymNMF": nearfar.SymNMF(10, random_state=0),
 }.items():
     model.fit(X)

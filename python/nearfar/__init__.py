@@ -1,7 +1,7 @@
 """Clustering that learns which neighbours to trust.
 
-:class:`NearFar` is the method; the others are those it is compared with, on the same engine and with the same
-interface. All are scikit-learn estimators.
+:class:`NearFar` is the one to use. :class:`LSDG` is the paper's model as it was published; the others are the methods
+it is compared with, on the same engine and with the same interface. All are scikit-learn estimators.
 
 Examples
 --------
@@ -18,6 +18,7 @@ from ._estimators import (
     ANLS,
     GNMF,
     GSNMF,
+    LSDG,
     NMF,
     NMFAN,
     PHALS,
@@ -38,6 +39,7 @@ __all__ = [
     "ANLS",
     "GNMF",
     "GSNMF",
+    "LSDG",
     "NMF",
     "NMFAN",
     "PHALS",

@@ -50,6 +50,17 @@ _DERIVED = (
     "objective_",
     "agreement_",
     "seed_",
+    "n_clusters_",
+    "probabilities_",
+    "outlier_scores_",
+    "tree_",
+    "leaves_",
+    "leaf_sizes_",
+    "engine_",
+    "views_",
+    "mixture_",
+    "gap_curve_",
+    "candidates_",
 )
 
 
@@ -66,11 +77,8 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
     _own: ClassVar[dict[str, str]] = {}
 
     # Set by every subclass's constructor.
-    n_clusters: int
+    n_clusters: int | str
     metric: str
-    n_init: int | None
-    max_iter: int
-    tol: float | None
     random_state: Any
     n_jobs: int | None
     verbose: int
@@ -395,9 +403,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         return settings | {
             "method": self._method,
             "n_clusters": self.n_clusters,
-            "n_init": self.n_init,
-            "max_iter": self.max_iter,
-            "tol": self.tol,
+            **{name: getattr(self, name) for name in ("n_init", "max_iter", "tol") if hasattr(self, name)},
             "seed": self._seed(),
             "n_threads": self._n_threads(),
             "memory_limit": self.memory_limit,
@@ -465,8 +471,9 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         for text in self.warnings_:
             warnings.warn(text, NearFarWarning, stacklevel=3)
         if self.stop_reason_ == "max_iterations":
+            most = getattr(self, "max_iter", None)
             warnings.warn(
-                f"the iterations ran out (max_iter={self.max_iter}) before the loss settled; raise max_iter or tol",
+                f"the iterations ran out (max_iter={most}) before the loss settled; raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -30,6 +30,12 @@ max_iter : int, default=1000
     Most iterations of a start.
 tol : float, default=None
     Stop when the loss changes by no more than this share; the default of the method if left out. Negative: never.
+%(run)s
+callback : callable, default=None
+    Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
+    labels what it has learnt.
+""",
+    "run": """
 random_state : int, RandomState instance or None, default=None
     Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
     the program's ``--seed``.
@@ -37,9 +43,6 @@ n_jobs : int, default=None
     Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
 verbose : int, default=0
     1 shows a bar on stderr.
-callback : callable, default=None
-    Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-    labels what it has learnt.
 memory_limit : int, default=None
     Bytes the run may use; 80 % of what is free if left out.
 """,

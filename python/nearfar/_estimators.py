@@ -2,22 +2,309 @@
 
 from __future__ import annotations
 
+import json
+import numbers
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
+from . import _nearfar
 from ._base import BaseClusterer, Callback
 from ._docs import documented
 
 
 @documented
 class NearFar(BaseClusterer):
-    r"""Clustering that learns which neighbours to trust (LSDG-SymNMF).
+    """Clustering that finds scale, neighbours and number of clusters by itself.
+
+    Looks at the data in several scalings and trusts those whose neighbour graphs fall into clusters far better than
+    the graphs of shuffled columns do. In each of them it learns which neighbour ranks to trust, and splits the graph
+    into clusters (Leiden); all these answers are merged into a consensus. Where a mixture of Gaussian or heavy-tailed
+    groups explains the rows it uses that instead, because no graph is as good there. Nothing needs tuning or labels.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default="auto"
+        Number of clusters. "auto" finds it; the answer is in `n_clusters_`, the evidence in `gap_curve_`.
+    engine : {"auto", "graph", "mixture"}, default="auto"
+        "graph" always uses neighbour graphs. "mixture" always uses a mixture, which needs samples. "auto" uses the
+        mixture if it explains the rows, else graphs.
+    views : "auto", str or list of str, default="auto"
+        Scalings to look at, of "raw", "standard" (columns to mean 0 and deviation 1), "unit" (rows to length 1) and
+        "standard-unit" (columns, then rows). "auto" looks at all of them, and at unit rows only from eight columns on.
+    noise : float, default=None
+        Share of the samples, 0 or more and below 1, that get the label -1: the least certain ones, the first among
+        equals. `predict`, saved files and reports know nothing of it.
+    min_confidence : float, default=None
+        In place of `noise`: samples whose probability is below this number, above 0 to 1, get the label -1.
+    comm : communicator of mpi4py, default=None
+        Fit together with the other processes of this communicator (``MPI.COMM_WORLD`` under ``mpirun``). X is the
+        whole array in each of them, by custom ``np.load("big.npy", mmap_mode="r")``, and each reads its own rows
+        alone. All processes get the same labels. Samples are not kept, so there is no `predict` and no `similarity_`.
+        A failure in one process is an exception in all.
+    %(pairs)s
+    %(run)s
+    callback : callable, default=None
+        Called after every round of every member with a dict (the columns of `trace_`). If it returns a true value
+        the run starts no further members and labels what it has learnt.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every training sample, numbered by first appearance; -1 for noise.
+    n_clusters_ : int
+        Number of clusters, given or found.
+    probabilities_ : ndarray of shape (n_samples,)
+        How sure every label is, 0 to 1: the share of members and of neighbours that agree with it, or the posterior
+        of the mixture.
+    outlier_scores_ : ndarray of shape (n_samples,)
+        1 - `probabilities_`.
+    tree_ : ndarray of shape (n_leaves - 1, 4)
+        How clusters join, in SciPy's linkage form: ``scipy.cluster.hierarchy.dendrogram(model.tree_)`` draws it.
+        The leaves are fine clusters, not samples. Column 2, the height of a join, is 1 / (1 + γ) for the resolution
+        γ of modularity at which the join begins to pay: 1/2 is plain modularity, 1 means that no edge joins the two.
+        Column 3 counts leaves. :meth:`labels_at` cuts the tree.
+    leaves_ : ndarray of shape (n_samples,)
+        The leaf of `tree_` that every sample lies in.
+    leaf_sizes_ : ndarray of shape (n_leaves,)
+        Samples in every leaf.
+    engine_ : {"graph", "mixture"}
+        What gave the answer.
+    views_ : dict of str to dict
+        Every scaling that was looked at, with its `weight` (1: trusted most), its `quality` (modularity of its
+        clusters) and the `null` quality of shuffled columns. Empty if there was nothing to choose between.
+    mixture_ : dict or None
+        What trying a mixture showed; None if none was tried. `explains`: both tests passed. `parts`. `covariance`:
+        "full", "tied", "diag" or "spherical". `tail`: degrees of freedom, None for normal tails. `told`: T, how well
+        neighbours tell the data from rows drawn from the mixture; 0.5 if they cannot. `sharpness` and
+        `drawn_sharpness`: modularity of the graphs of the data and of drawn rows.
+    gap_curve_ : dict of int to float
+        Only with ``n_clusters="auto"``: by number of clusters, how much better the data falls into so many than
+        shuffled columns do.
+    candidates_ : list of int
+        Only with ``n_clusters="auto"``: the number that was taken, then the next best ones.
+    near_weights_ : ndarray of shape (n_samples,)
+        Trust in each rank as a neighbour, from rank 0, the point itself. Not with the mixture.
+    far_weights_ : ndarray of shape (n_samples,)
+        Trust in each rank as a stranger, where it was learnt.
+    membership_ : ndarray of shape (n_samples, n_clusters_)
+        Share of each sample's similarity that lies in each cluster, or its posteriors; rows sum to 1.
+    similarity_ : csr_matrix of shape (n_samples, n_samples)
+        The consensus graph. Not with the mixture, and not with `comm`.
+    sigma_ : ndarray of shape (n_samples,)
+        Local scales, in the units of the data.
+    members_ : list of dict
+        How every member went: its view, the ranks it was to trust, and more.
+    trace_ : dict of ndarray
+        One entry per round of every member: member, iteration, loss (1 - modularity), changes.
+        ``pandas.DataFrame(model.trace_)`` makes a table of it.
+    agreement_ : float
+        Mean adjusted Rand index of the members with the result.
+    stop_reason_ : str
+        Why the run ended: "completed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+    complete_ : bool
+        False if the attributes are what Ctrl-C left.
+    timings_ : dict of float
+        Seconds per stage.
+    warnings_ : list of str
+        What a person should know; also given as Python warnings.
+    seed_ : int
+        The seed in force.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X had any.
+
+    Notes
+    -----
+    Time and memory grow with n. There is no tree with one cluster, with as many clusters as samples, and after Ctrl-C.
+
+    References: Lyu and Jia, *Learnable Similarity and Dissimilarity Guided Symmetric NMF* (the paper's own model is
+    :class:`LSDG`); Traag, Waltman and van Eck, *From Louvain to Leiden* (2019).
+
+    Examples
+    --------
+    >>> import nearfar
+    >>> X, y = nearfar.datasets.make_moons(120, random_state=3)
+    >>> model = nearfar.NearFar(n_clusters=2, random_state=0).fit(X)
+    >>> nearfar.metrics.accuracy_score(y, model.labels_)
+    1.0
+    >>> bool((model.predict(X) == model.labels_).all())
+    True
+
+    The number of clusters can be left out, and any other number is there without fitting again:
+
+    >>> X, y = nearfar.datasets.make_blobs(150, n_clusters=3, n_features=4, noise=0.4, random_state=1)
+    >>> model = nearfar.NearFar(random_state=0).fit(X)
+    >>> model.n_clusters_
+    3
+    >>> len(set(model.labels_at(2)))
+    2
+    """
+
+    _method = "nearfar"
+    _own: ClassVar[dict[str, str]] = {"engine": "engine"}
+
+    n_clusters_: int
+    probabilities_: np.ndarray
+    outlier_scores_: np.ndarray
+    tree_: np.ndarray
+    leaves_: np.ndarray
+    leaf_sizes_: np.ndarray
+    engine_: str
+    views_: dict[str, dict[str, float]]
+    mixture_: dict[str, Any] | None
+    gap_curve_: dict[int, float]
+    candidates_: list[int]
+    near_weights_: np.ndarray
+    far_weights_: np.ndarray
+
+    def __init__(
+        self,
+        n_clusters: int | str = "auto",
+        *,
+        engine: str = "auto",
+        views: str | Sequence[str] = "auto",
+        noise: float | None = None,
+        min_confidence: float | None = None,
+        comm: Any = None,
+        metric: str = "euclidean",
+        affinity: str = "self_tuning",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        memory_limit: int | None = None,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.engine = engine
+        self.views = views
+        self.noise = noise
+        self.min_confidence = min_confidence
+        self.comm = comm
+        self.metric = metric
+        self.affinity = affinity
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.memory_limit = memory_limit
+        self.callback = callback
+
+    def labels_at(self, k: int) -> np.ndarray:
+        """Labels of the training samples with another number of clusters, without fitting again.
+
+        The levels are nested: every cluster of ``labels_at(k + 1)`` lies in one of ``labels_at(k)``, and
+        ``labels_at(n_clusters_)`` is `labels_`.
+
+        Parameters
+        ----------
+        k : int
+            Number of clusters, 1 to ``len(leaf_sizes_)``; or that of the samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Cluster of every training sample, numbered by first appearance; -1 for noise.
+        """
+        check_is_fitted(self)
+        n = len(self.labels_)
+        if isinstance(k, bool) or not isinstance(k, numbers.Integral):
+            raise TypeError(f"k = {k!r} is not allowed: it must be a whole number")
+        if k == self.n_clusters_:
+            return self.labels_.copy()
+        labels = self._model.labels_at(int(k)) if k > 0 else None
+        if labels is None and k in (1, n):  # there is one way only
+            labels = np.arange(n) if k == n else np.zeros(n, dtype=np.int64)
+        if labels is not None:
+            return np.where(self.labels_ < 0, -1, labels)
+        if not hasattr(self, "leaf_sizes_"):
+            reason = "one cluster, or as many as samples" if self.complete_ else "a run that was interrupted"
+            raise ValueError(f"k = {k} is not allowed: {reason} leaves no tree; fit again with n_clusters={k}")
+        raise ValueError(
+            f"k = {k} is not allowed: it must be 1 to {len(self.leaf_sizes_)}, the leaves of the tree; "
+            f"for more clusters fit again with n_clusters={k}"
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        for name, value in (("noise", self.noise), ("min_confidence", self.min_confidence)):
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, numbers.Real):
+                raise TypeError(f"{name} = {value!r} is not allowed: it must be a number or None")
+            fits = 0 <= value < 1 if name == "noise" else 0 < value <= 1
+            if not fits:
+                allowed = "0 or more and below 1" if name == "noise" else "above 0 and at most 1"
+                raise ValueError(f"{name} = {value} is not allowed: it must be {allowed}")
+        if self.noise is not None and self.min_confidence is not None:
+            raise ValueError("noise and min_confidence cannot both be given: both say which samples are noise")
+        views = self.views
+        if isinstance(views, list | tuple) and views and all(isinstance(view, str) for view in views):
+            views = ",".join(views)
+        return super()._settings() | {"views": views}
+
+    def _take(self, model: _nearfar.Model) -> None:
+        super()._take(model)
+        # There is no factor, and so neither an objective nor iterations of the best start.
+        for name in ("factor_", "objective_", "n_iter_"):
+            self.__dict__.pop(name, None)
+        about = json.loads(model.about())
+        self.n_clusters_ = about["n_clusters"]
+        sure = model.confidence()
+        if sure.size:
+            self.probabilities_, self.outlier_scores_ = sure, 1 - sure
+            self.labels_[_noise(sure, self.noise, self.min_confidence)] = -1
+        tree = model.tree()
+        if tree is not None:
+            self.tree_ = _linkage(*tree[:2])
+            self.leaves_ = tree[2]
+            self.leaf_sizes_ = np.bincount(tree[2], minlength=len(self.tree_) + 1)
+        account = about.get("account") or {}
+        self.engine_ = account.get("engine", "graph")
+        self.views_ = {
+            view["view"]: {name: view[name] for name in ("weight", "quality", "null")}
+            for view in account.get("views", [])
+        }
+        self.mixture_ = account.get("mixture")
+        count = account.get("count")
+        if count is not None:
+            self.gap_curve_ = dict(enumerate(count["gaps"], start=2))
+            self.candidates_ = [count["found"], *count["others"]]
+
+
+def _noise(sure: np.ndarray, share: float | None, least: float | None) -> np.ndarray:
+    """The samples that are noise, as the program has them: the least certain ones, the first among equals."""
+    if least is not None:
+        return np.flatnonzero(sure < least)
+    return np.argsort(sure, kind="stable")[: int((share or 0) * len(sure))]
+
+
+def _linkage(pairs: np.ndarray, resolutions: np.ndarray) -> np.ndarray:
+    """Joins as SciPy writes them: every join makes a cluster with a new number."""
+    n_leaves = len(pairs) + 1
+    names, leaves = np.arange(n_leaves), np.ones(n_leaves, dtype=np.int64)
+    tree = np.empty((len(pairs), 4))
+    for join, (into, gone) in enumerate(pairs):
+        leaves[into] += leaves[gone]
+        first, second = sorted((names[into], names[gone]))
+        tree[join] = first, second, 0, leaves[into]
+        names[into] = n_leaves + join
+    # Leaves of a cluster may join at a lower resolution than their cluster does: no join lies above a later one.
+    heights = 1 / (1 + resolutions)
+    tree[:, 2] = np.minimum.accumulate(heights[::-1])[::-1]
+    return tree
+
+
+@documented
+class LSDG(BaseClusterer):
+    r"""The paper's model, LSDG-SymNMF: learns which neighbour ranks to trust as near and as far.
 
     Every point ranks all others by distance. One weight per rank is learnt for "same cluster" (near) and one for
     "different cluster" (far), together with a nonnegative factor; the three are merged into one similarity whose
-    spectral clustering gives the labels. The defaults are scale-free and need no tuning and no labels.
+    spectral clustering gives the labels. :class:`NearFar` learns near weights the same way, but labels in place of
+    the factor: it is much faster and more often right. Use this class to reproduce the paper, and for the factor.
 
     Parameters
     ----------
@@ -92,7 +379,7 @@ class NearFar(BaseClusterer):
     --------
     >>> import nearfar
     >>> X, y = nearfar.datasets.make_moons(120, random_state=3)
-    >>> model = nearfar.NearFar(n_clusters=2, random_state=0).fit(X)
+    >>> model = nearfar.LSDG(n_clusters=2, random_state=0).fit(X)
     >>> nearfar.metrics.accuracy_score(y, model.labels_)
     1.0
     >>> bool((model.predict(X) == model.labels_).all())

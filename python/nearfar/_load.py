@@ -21,6 +21,9 @@ _CLASSES: dict[str, type[BaseClusterer]] = {
 #: What the methods' own parameters are called in a file, where it is not their name here.
 _NAMES = {"lam": "lambda", "n_neighbors": "neighbors", "hard_votes": "hard"}
 
+#: Scalings, in the order of a file.
+_VIEWS = ("raw", "standard", "unit", "standard-unit")
+
 
 def load(path: str | os.PathLike[str]) -> BaseClusterer:
     """Load a model that :meth:`save`, or ``nearfar cluster --save-model``, wrote.
@@ -61,7 +64,7 @@ def load(path: str | os.PathLike[str]) -> BaseClusterer:
     try:
         estimator = _CLASSES[about["method"]](**_parameters(about))
         estimator._take(model)
-    except (AttributeError, IndexError, KeyError, StopIteration, TypeError) as error:
+    except (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError) as error:
         # The checksum is no signature: somebody may have made the settings up.
         raise ValueError(f"{path}: the model's settings make no sense ({error}); fit anew") from error
     names = about["feature_names"]
@@ -75,18 +78,19 @@ def _parameters(about: dict[str, Any]) -> dict[str, Any]:
     """The constructor's arguments that would give these settings."""
     params = about["params"]
     cls = _CLASSES[about["method"]]
-    given: dict[str, Any] = {
-        "n_clusters": params["n_clusters"],
-        "n_init": params["starts"],
-        "max_iter": params["stop"]["max_iter"],
-        "tol": params["stop"]["loss_tolerance"],
-        "random_state": params["seed"],
-        "metric": about["metric"],
-    }
+    given: dict[str, Any] = {"random_state": params["seed"], "metric": about["metric"]}
     if about["input"] in ("distances", "neighbors"):
         given["metric"] = "precomputed"
     elif about["input"] == "affinities":
         given["affinity"] = "precomputed"
+    if about["method"] == "nearfar":
+        return given | _of_nearfar(params)
+    given |= {
+        "n_clusters": params["n_clusters"],
+        "n_init": params["starts"],
+        "max_iter": params["stop"]["max_iter"],
+        "tol": params["stop"]["loss_tolerance"],
+    }
     if about["method"] == "lsdg":
         return given | _of_lsdg(params)
     method = params["method"]
@@ -102,6 +106,16 @@ def _parameters(about: dict[str, Any]) -> dict[str, Any]:
         else:
             given[name] = method[_NAMES.get(name, name)]
     return given
+
+
+def _of_nearfar(params: dict[str, Any]) -> dict[str, Any]:
+    own = params["method"]
+    asked = [view for view, asked in zip(_VIEWS, own["views"]["asked"], strict=True) if asked]
+    return {
+        "n_clusters": "auto" if params["find_clusters"] else params["n_clusters"],
+        "engine": own["engine"],
+        "views": asked or "auto",
+    }
 
 
 def _of_lsdg(params: dict[str, Any]) -> dict[str, Any]:

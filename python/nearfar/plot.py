@@ -7,9 +7,9 @@ Examples
 >>> import nearfar, nearfar.plot
 >>> X, y = nearfar.datasets.make_moons(120, random_state=3)
 >>> model = nearfar.NearFar(n_clusters=2, random_state=0).fit(X)
->>> axes = nearfar.plot.weights(model, X, y)
->>> axes.get_xlabel()
-'rank'
+>>> axes = nearfar.plot.tree(model)
+>>> axes.get_ylabel()
+'height of a join'
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from . import _nearfar
 from .metrics import _codes
 
-__all__ = ["convergence", "embedding", "graph", "weights"]
+__all__ = ["convergence", "counts", "embedding", "graph", "tree", "weights"]
 
 _NEAR, _FAR, _RATE = "#1b7837", "#b2182b", "#333333"
 
@@ -42,7 +42,7 @@ def weights(model: Any, X: Any = None, y: Any = None, *, max_rank: int | None = 
 
     Parameters
     ----------
-    model : NearFar
+    model : NearFar or LSDG
         Fitted.
     X, y : array-like, default=None
         The training data and its known classes, for the line.
@@ -58,18 +58,20 @@ def weights(model: Any, X: Any = None, y: Any = None, *, max_rank: int | None = 
     """
     check_is_fitted(model)
     if not hasattr(model, "near_weights_"):
-        raise ValueError(f"{type(model).__name__} learns no weights; only NearFar has them to show")
+        raise ValueError(f"this {type(model).__name__} has no near_weights_; NearFar (by graphs) and LSDG learn them")
     if (X is None) != (y is None):
         raise ValueError("the correct rate needs both X and y, or neither")
     ax = _axes(ax)
-    near, far = model.near_weights_, model.far_weights_
+    near = model.near_weights_
+    far = getattr(model, "far_weights_", np.zeros_like(near))
     used = np.flatnonzero((near > 0) | (far > 0))
     last = len(near) if max_rank is None else min(max_rank, len(near))
     if max_rank is None and used.size:
         last = int(used[-1]) + 1
     ranks = np.arange(last)
-    ax.fill_between(ranks, near[:last] / near.max(), step="mid", color=_NEAR, label="near weight")
-    ax.fill_between(ranks, -far[:last] / far.max(), step="mid", color=_FAR, label="far weight")
+    for values, sign, color, name in ((near, 1, _NEAR, "near weight"), (far, -1, _FAR, "far weight")):
+        if values.max() > 0:
+            ax.fill_between(ranks, sign * values[:last] / values.max(), step="mid", color=color, label=name)
     if X is not None:
         kind = model._kind()
         X = check_array(X, dtype=(np.float64, np.float32), order="C")
@@ -161,6 +163,70 @@ def graph(model: Any, which: str = "similarity", *, labels: Any = None, ax: Any 
     return ax
 
 
+def counts(model: Any, *, ax: Any = None) -> Any:
+    """How far the data falls into 2, 3, ... clusters, beyond shuffled columns; the number that was taken is marked.
+
+    Parameters
+    ----------
+    model : NearFar
+        Fitted with ``n_clusters="auto"``.
+    ax : matplotlib axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        Where it was drawn.
+    """
+    check_is_fitted(model)
+    if not hasattr(model, "gap_curve_"):
+        raise ValueError(f'this {type(model).__name__} was told how many clusters; fit NearFar with n_clusters="auto"')
+    ax = _axes(ax)
+    ax.plot(list(model.gap_curve_), list(model.gap_curve_.values()), color=_NEAR, linewidth=1, marker=".")
+    ax.axvline(model.n_clusters_, color="black", linewidth=0.8, linestyle="--")
+    ax.set(xlabel="clusters", ylabel="modularity beyond shuffled columns")
+    return ax
+
+
+def tree(model: Any, *, ax: Any = None) -> Any:
+    """How clusters join, as a dendrogram; leaves are named by the number of samples in them.
+
+    The dashed line lies below the joins that the result does not make.
+
+    Parameters
+    ----------
+    model : NearFar
+        Fitted.
+    ax : matplotlib axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        Where it was drawn.
+    """
+    check_is_fitted(model)
+    if not hasattr(model, "tree_"):
+        raise ValueError(f"this {type(model).__name__} has no tree_; NearFar has one from two clusters on")
+    from scipy.cluster import hierarchy
+
+    ax = _axes(ax)
+    joins = model.tree_
+    hierarchy.dendrogram(
+        joins,
+        ax=ax,
+        labels=[str(size) for size in model.leaf_sizes_],
+        color_threshold=0,
+        above_threshold_color=_RATE,
+    )
+    left = model.n_clusters_ - 1
+    if 0 < left <= len(joins):
+        ends = joins[len(joins) - left - 1, 2] if left < len(joins) else 0.0
+        ax.axhline((ends + joins[len(joins) - left, 2]) / 2, color=_FAR, linewidth=0.8, linestyle="--")
+    ax.set(xlabel="samples in a leaf", ylabel="height of a join")
+    return ax
+
+
 def embedding(model: Any, *, labels: Any = None, components: tuple[int, int] = (0, 1), ax: Any = None) -> Any:
     """The samples in two of their spectral coordinates (or columns of the factor), coloured by cluster.
 
@@ -181,7 +247,9 @@ def embedding(model: Any, *, labels: Any = None, components: tuple[int, int] = (
         Where it was drawn.
     """
     check_is_fitted(model)
-    points = getattr(model, "embedding_", model.factor_)
+    points = getattr(model, "embedding_", getattr(model, "factor_", None))
+    if points is None:
+        raise ValueError(f"{type(model).__name__} has no coordinates to show; LSDG and SpectralClustering have")
     for component in components:
         if not 0 <= component < points.shape[1]:
             raise ValueError(f"components = {components} is not allowed: each must be 0 to {points.shape[1] - 1}")

@@ -14,7 +14,7 @@ CLASSES = [
 ]
 # As scikit-learn does for its own: fewer iterations where a method takes long. All else is the default.
 FASTER = {
-    nearfar.NearFar: {"n_init": 4},
+    nearfar.LSDG: {"n_init": 4},
     nearfar.S3NMF: {"rounds": 2, "members": 4},
     nearfar.RBSMF: {"max_iter": 5},
 }

@@ -36,9 +36,11 @@ def test_every_parameter_and_attribute_is_described(any_class, blobs):
     for name in inspect.signature(any_class.__init__).parameters:
         assert name == "self" or f"\n{name} : " in parameters, name
     model = any_class(3, random_state=0).fit(blobs[0])
-    for name in vars(model):
-        if name.endswith("_") and not name.startswith("_"):
-            assert f"\n{name} : " in attributes, name
+    names = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
+    if any_class is nearfar.NearFar:
+        names |= {name for name in vars(any_class(random_state=0).fit(blobs[0])) if name.endswith("_")}
+    for name in names:
+        assert f"\n{name} : " in attributes, name
 
 
 @pytest.mark.parametrize("name", ["fit", "fit_predict", "predict", "save"])
@@ -64,7 +66,7 @@ def test_typed():
 @pytest.fixture(scope="module")
 def model():
     X, y = nearfar.datasets.make_blobs(90, n_clusters=3, n_features=4, noise=0.5, random_state=1)
-    return nearfar.NearFar(3, random_state=0, store_affinity=True).fit(X), X, y
+    return nearfar.LSDG(3, random_state=0, store_affinity=True).fit(X), X, y
 
 
 def test_pictures(model):
@@ -86,6 +88,28 @@ def test_pictures(model):
     pyplot.close(figure)
 
 
+def test_pictures_of_the_default():
+    X, _ = nearfar.datasets.make_moons(200, random_state=3)
+    model = nearfar.NearFar(engine="graph", random_state=0).fit(X)
+    figure, axes = pyplot.subplots(2, 3)
+    nearfar.plot.tree(model, ax=axes[0, 0])
+    names = [text.get_text() for text in axes[0, 0].get_xticklabels()]
+    assert sum(map(int, names)) == 200
+    nearfar.plot.counts(model, ax=axes[0, 1])
+    assert len(axes[0, 1].lines[0].get_xdata()) == len(model.gap_curve_)
+    nearfar.plot.weights(model, ax=axes[0, 2])
+    nearfar.plot.graph(model, ax=axes[1, 0])
+    nearfar.plot.convergence(model, ax=axes[1, 1])
+    figure.canvas.draw()
+    pyplot.close(figure)
+    with pytest.raises(ValueError, match="NearFar has no coordinates to show"):
+        nearfar.plot.embedding(model)
+    with pytest.raises(ValueError, match="was told how many clusters"):
+        nearfar.plot.counts(nearfar.NearFar(2, random_state=0).fit(X))
+    with pytest.raises(ValueError, match="KMeans has no tree_"):
+        nearfar.plot.tree(nearfar.KMeans(2, random_state=0).fit(X))
+
+
 def test_the_correct_rate_is_that_of_the_ranks(model):
     _, X, y = model
     order = np.argsort(((X[:, None] - X[None]) ** 2).sum(-1), axis=1, kind="stable")
@@ -97,7 +121,7 @@ def test_the_correct_rate_is_that_of_the_ranks(model):
 def test_pictures_that_cannot_be_drawn(model):
     model, X, _ = model
     other = nearfar.KMeans(3, random_state=0).fit(X)
-    with pytest.raises(ValueError, match="KMeans learns no weights"):
+    with pytest.raises(ValueError, match="this KMeans has no near_weights_"):
         nearfar.plot.weights(other)
     with pytest.raises(ValueError, match="which = 'z' is not allowed"):
         nearfar.plot.graph(model, "z")

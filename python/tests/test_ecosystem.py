@@ -13,14 +13,14 @@ import nearfar
 
 def test_pipeline(blobs):
     X, y = blobs
-    model = make_pipeline(StandardScaler(), nearfar.NearFar(3, n_init=2, random_state=0))
+    model = make_pipeline(StandardScaler(), nearfar.NearFar(3, random_state=0))
     assert nearfar.metrics.accuracy_score(y, model.fit_predict(X)) == 1.0
     assert (model.predict(X) == model[-1].labels_).all()
 
 
 def search(**settings):
     return GridSearchCV(
-        nearfar.NearFar(3, n_init=2, random_state=0),
+        nearfar.LSDG(3, n_init=2, random_state=0),
         {"n_neighbors": [4, 12], "beta": [1, 10]},
         scoring=make_scorer(adjusted_rand_score),
         cv=2,
@@ -43,13 +43,13 @@ def _accuracy(estimator, X, y):
 def test_a_scorer_of_ones_own_and_precomputed_folds(blobs):
     X, y = blobs
     distances = np.sqrt(((X[:, None] - X[None]) ** 2).sum(-1))
-    model = nearfar.NearFar(3, n_init=2, metric="precomputed", random_state=0)
+    model = nearfar.NearFar(3, metric="precomputed", random_state=0)
     # scikit-learn takes rows and columns of a pairwise matrix, because the estimator says that it is one.
     assert cross_val_score(model, distances, y, scoring=_accuracy, cv=3).min() == 1.0
 
 
 def _fit(seed, X):
-    return nearfar.NearFar(3, n_init=2, random_state=seed).fit(X).labels_
+    return nearfar.NearFar(3, random_state=seed).fit(X).labels_
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])

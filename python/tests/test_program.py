@@ -43,6 +43,10 @@ def test_the_same_seed_gives_the_same_labels(moons):
     labels = np.loadtxt(run("cluster", folder / "x.npy", "-k", 2, "--seed", 5).splitlines(), dtype=int)
     assert (nearfar.NearFar(2, random_state=5).fit(X).labels_ == labels).all()
     labels = np.loadtxt(
+        run("cluster", folder / "x.npy", "-k", 2, "--method", "lsdg", "--seed", 5).splitlines(), dtype=int
+    )
+    assert (nearfar.LSDG(2, random_state=5).fit(X).labels_ == labels).all()
+    labels = np.loadtxt(
         run("cluster", folder / "x.npy", "-k", 2, "--method", "anls", "--seed", 5).splitlines(), dtype=int
     )
     assert (nearfar.ANLS(2, random_state=5).fit(X).labels_ == labels).all()

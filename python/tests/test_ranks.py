@@ -119,8 +119,8 @@ def settings(**more):
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_the_bits_of_one_process(data, size):
     X, _ = data
-    alone = nearfar.NearFar(**settings(mode="binned")).fit(X)
-    for model in in_threads(size, lambda comm: nearfar.NearFar(**settings(comm=comm)).fit(X)):
+    alone = nearfar.LSDG(**settings(mode="binned")).fit(X)
+    for model in in_threads(size, lambda comm: nearfar.LSDG(**settings(comm=comm)).fit(X)):
         for name in RESULTS:
             assert np.array_equal(getattr(model, name), getattr(alone, name)), name
         assert model.n_features_in_ == 12
@@ -141,8 +141,8 @@ def test_what_can_be_shared(data, kind):
         "lists": lambda X: X.tolist(),
         "table": lambda X: pandas.DataFrame(X).rename(columns=str),
     }[kind](data[0][:700])
-    alone = nearfar.NearFar(**settings(mode="binned", metric="cosine")).fit(X)
-    for model in in_threads(2, lambda comm: nearfar.NearFar(**settings(metric="cosine", comm=comm)).fit(X)):
+    alone = nearfar.LSDG(**settings(mode="binned", metric="cosine")).fit(X)
+    for model in in_threads(2, lambda comm: nearfar.LSDG(**settings(metric="cosine", comm=comm)).fit(X)):
         assert np.array_equal(model.labels_, alone.labels_)
         assert np.array_equal(model.factor_, alone.factor_)
         assert hasattr(model, "feature_names_in_") == (kind == "table")
@@ -164,7 +164,7 @@ def test_only_the_own_rows_are_read(data, tmp_path):
     def fit(comm):
         X = np.load(tmp_path / "big.npy", mmap_mode="r").view(Watched)
         X.looked = []
-        model = nearfar.NearFar(**settings(comm=comm)).fit(X)
+        model = nearfar.LSDG(**settings(comm=comm)).fit(X)
         return X.looked, model.labels_
 
     results = in_threads(2, fit)
@@ -175,7 +175,7 @@ def test_only_the_own_rows_are_read(data, tmp_path):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_drawn_seed_is_the_same_in_all(data):
-    models = in_threads(2, lambda comm: nearfar.NearFar(**settings(comm=comm, random_state=None)).fit(data[0]))
+    models = in_threads(2, lambda comm: nearfar.LSDG(**settings(comm=comm, random_state=None)).fit(data[0]))
     assert models[0].seed_ == models[1].seed_
     assert np.array_equal(models[0].labels_, models[1].labels_)
 
@@ -185,7 +185,7 @@ def test_what_is_kept(data):
     import pickle
 
     X = data[0]
-    model = in_threads(2, lambda comm: nearfar.NearFar(**settings(comm=comm)).fit(X))[1]
+    model = in_threads(2, lambda comm: nearfar.LSDG(**settings(comm=comm)).fit(X))[1]
     model.comm = None
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.labels_, model.labels_)
@@ -199,7 +199,7 @@ def test_what_is_kept(data):
 
 def test_no_communicator(data):
     with pytest.raises(TypeError, match=r"comm = 3 is not allowed: it must be a communicator of mpi4py"):
-        nearfar.NearFar(4, comm=3).fit(data[0])
+        nearfar.LSDG(4, comm=3).fit(data[0])
 
 
 REFUSED = [
@@ -213,7 +213,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("wrong", "words"), REFUSED)
 def test_all_are_refused_alike(data, wrong, words):
-    for error in in_threads(3, lambda comm: nearfar.NearFar(**settings(comm=comm, **wrong)).fit(data[0])):
+    for error in in_threads(3, lambda comm: nearfar.LSDG(**settings(comm=comm, **wrong)).fit(data[0])):
         assert isinstance(error, ValueError)
         assert words in str(error)
 
@@ -221,7 +221,7 @@ def test_all_are_refused_alike(data, wrong, words):
 def test_a_bad_value_is_named_by_all(data):
     X = data[0].copy()
     X[1300, 4] = np.nan
-    for error in in_threads(2, lambda comm: nearfar.NearFar(**settings(comm=comm)).fit(X)):
+    for error in in_threads(2, lambda comm: nearfar.LSDG(**settings(comm=comm)).fit(X)):
         assert isinstance(error, ValueError)
         assert "row 1300, column 4 is NaN" in str(error)
 
@@ -232,7 +232,7 @@ def test_a_bad_value_is_named_by_all(data):
 def test_other_settings_are_refused(data, given, words):
     def fit(comm):
         more = given if comm.rank == 1 else {}
-        return nearfar.NearFar(**settings(comm=comm) | more).fit(data[0])
+        return nearfar.LSDG(**settings(comm=comm) | more).fit(data[0])
 
     for error in in_threads(3, fit):
         assert isinstance(error, ValueError)
@@ -240,7 +240,7 @@ def test_other_settings_are_refused(data, given, words):
 
 
 def test_other_data_are_refused(data):
-    for error in in_threads(2, lambda comm: nearfar.NearFar(**settings(comm=comm)).fit(data[0][comm.rank :])):
+    for error in in_threads(2, lambda comm: nearfar.LSDG(**settings(comm=comm)).fit(data[0][comm.rank :])):
         assert isinstance(error, ValueError)
         assert "shape is (1399, 12) there and (1400, 12) in rank 0" in str(error)
 
@@ -263,7 +263,7 @@ def test_a_failure_of_one_is_an_exception_in_all(data, failing):
 
         def fit(comm, given=given):
             more = given if comm.rank == failing else {}
-            return nearfar.NearFar(**settings(comm=comm, n_init=20) | more).fit(data[0])
+            return nearfar.LSDG(**settings(comm=comm, n_init=20) | more).fit(data[0])
 
         for rank, error in enumerate(in_threads(3, fit)):
             if rank == failing:
@@ -277,7 +277,7 @@ def test_a_failure_of_one_is_an_exception_in_all(data, failing):
 def test_a_callback_of_one_stops_all(data):
     def fit(comm):
         stop = (lambda row: row["iteration"] >= 2) if comm.rank == 1 else None
-        return nearfar.NearFar(**settings(comm=comm, callback=stop)).fit(data[0])
+        return nearfar.LSDG(**settings(comm=comm, callback=stop)).fit(data[0])
 
     models = in_threads(3, fit)
     assert all(model.stop_reason_ == "stopped" for model in models)
@@ -301,7 +301,7 @@ class Broken(Comm):
 def test_a_broken_communicator_is_an_exception(data):
     def fit(comm):
         comm = Broken(comm.world, comm.rank) if comm.rank == 1 else comm
-        return nearfar.NearFar(**settings(comm=comm)).fit(data[0])
+        return nearfar.LSDG(**settings(comm=comm)).fit(data[0])
 
     errors = in_threads(2, fit)
     assert isinstance(errors[1], OSError)
@@ -342,12 +342,12 @@ TRAIN = """
 
     comm = MPI.COMM_WORLD
     X = np.load("big.npy", mmap_mode="r")
-    model = nearfar.NearFar(4, n_init=2, max_iter=8, random_state=5, n_jobs=1, comm=comm).fit(X)
+    model = nearfar.LSDG(4, n_init=2, max_iter=8, random_state=5, n_jobs=1, comm=comm).fit(X)
     np.savez(f"rank-{comm.rank}.npz", labels=model.labels_, factor=model.factor_, weights=model.near_weights_)
 
     # A failure of one is an exception in all.
     try:
-        nearfar.NearFar(4, n_jobs=1, comm=comm, memory_limit=1000 if comm.rank == 1 else None).fit(X)
+        nearfar.LSDG(4, n_jobs=1, comm=comm, memory_limit=1000 if comm.rank == 1 else None).fit(X)
     except MemoryError:
         assert comm.rank == 1
     except RuntimeError as error:
@@ -360,7 +360,7 @@ TRAIN = """
             os.kill(os.getpid(), signal.SIGINT)
         threading.Thread(target=press).start()
     try:
-        nearfar.NearFar(4, n_init=900, tol=-1, max_iter=100000, random_state=0, n_jobs=1, comm=comm).fit(X)
+        nearfar.LSDG(4, n_init=900, tol=-1, max_iter=100000, random_state=0, n_jobs=1, comm=comm).fit(X)
         raise SystemExit("it was not interrupted")
     except KeyboardInterrupt:
         assert comm.rank == comm.size - 1
@@ -395,7 +395,7 @@ def test_over_mpi(data, tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env=os.environ | told, capture_output=True, text=True, timeout=150)
     assert done.returncode == 0, done.stdout + done.stderr
     assert all((tmp_path / f"done-{rank}").exists() for rank in range(2))
-    alone = nearfar.NearFar(4, n_init=2, max_iter=8, random_state=5, mode="binned").fit(X)
+    alone = nearfar.LSDG(4, n_init=2, max_iter=8, random_state=5, mode="binned").fit(X)
     for rank in range(2):
         found = np.load(tmp_path / f"rank-{rank}.npz")
         assert np.array_equal(found["labels"], alone.labels_)

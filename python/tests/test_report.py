@@ -41,7 +41,7 @@ def test_every_estimator_has_a_report(estimator, blobs, tmp_path):
 
 def test_the_same_model_gives_the_same_page(blobs, tmp_path):
     X, _ = blobs
-    model = nearfar.NearFar(n_clusters=3, random_state=0, n_init=2).fit(X)
+    model = nearfar.NearFar(n_clusters=3, random_state=0).fit(X)
     model.report(tmp_path / "a.html")
     model.report(tmp_path / "b.html")
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
@@ -50,7 +50,7 @@ def test_the_same_model_gives_the_same_page(blobs, tmp_path):
 def test_names_are_escaped(blobs, tmp_path):
     X, y = blobs
     bad = "</script><img src=x onerror=alert(1)>"
-    model = nearfar.NearFar(n_clusters=3, random_state=0, n_init=1).fit(X)
+    model = nearfar.NearFar(n_clusters=3, random_state=0).fit(X)
     model.report(tmp_path / "r.html", y=[f"{bad}{k}" for k in y], ids=[bad] * len(X), title=bad)
     tags = Tags()
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
@@ -62,7 +62,7 @@ def test_names_are_escaped(blobs, tmp_path):
 def test_precomputed_and_kept_affinity(blobs, tmp_path):
     X, _ = blobs
     distances = np.linalg.norm(X[:, None] - X[None], axis=2)
-    model = nearfar.NearFar(n_clusters=3, metric="precomputed", random_state=0, n_init=1, store_affinity=True)
+    model = nearfar.LSDG(n_clusters=3, metric="precomputed", random_state=0, n_init=1, store_affinity=True)
     model.fit(distances).report(tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert 'id="map-z"' in text
@@ -72,7 +72,7 @@ def test_precomputed_and_kept_affinity(blobs, tmp_path):
 
 def test_wrong_arguments_are_named_and_nothing_is_written(blobs, tmp_path):
     X, y = blobs
-    model = nearfar.NearFar(n_clusters=3, random_state=0, n_init=1).fit(X)
+    model = nearfar.NearFar(n_clusters=3, random_state=0).fit(X)
     path = tmp_path / "r.html"
     with pytest.raises(ValueError, match="y has 3 entries"):
         model.report(path, y=y[:3])

@@ -52,14 +52,14 @@ def test_save_and_load(any_class, blobs, tmp_path):
     same(model, back)
     assert (back.predict(blobs[0]) == model.labels_).all()
     # The settings in force fit the same model again.
-    assert (clone(back).fit(blobs[0]).factor_ == model.factor_).all()
+    assert (clone(back).fit(blobs[0]).membership_ == model.membership_).all()
 
 
 def test_precomputed_and_names_come_back(blobs, tmp_path):
     pd = pytest.importorskip("pandas")
     X = pd.DataFrame(blobs[0], columns=list("abcd"))
     path = tmp_path / "model.nearfar"
-    nearfar.NearFar(3, n_init=2, mu=0.5, preset="paper", random_state=0).fit(X).save(path)
+    nearfar.LSDG(3, n_init=2, mu=0.5, preset="paper", random_state=0).fit(X).save(path)
     back = nearfar.load(path)
     assert list(back.feature_names_in_) == list("abcd")
     assert (back.mu, back.preset) == (0.5, "paper")
@@ -72,7 +72,7 @@ def test_precomputed_and_names_come_back(blobs, tmp_path):
 
 def test_damaged_and_hostile_files_are_refused(blobs, tmp_path):
     path = tmp_path / "model.nearfar"
-    fitted(nearfar.NearFar, blobs, n_init=1).save(path)
+    fitted(nearfar.NearFar, blobs).save(path)
     sound = path.read_bytes()
     rng = np.random.default_rng(0)
     for _ in range(300):

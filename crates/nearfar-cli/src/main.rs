@@ -103,6 +103,7 @@ fn start(arguments: Vec<std::ffi::OsString>, no_color: bool) -> Outcome {
         Command::Compare(args) => commands::compare::run(&args),
         Command::Plan(args) => commands::plan::run(&args),
         Command::Predict(args) => commands::predict::run(*args),
+        Command::Relabel(args) => commands::relabel::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
     }

@@ -129,44 +129,96 @@ pub(crate) fn write_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result
     result.map_err(|error| Failure::output("stdout", &error))
 }
 
-/// Labels in one of the formats.
-pub(crate) fn write_labels(
-    mut out: &mut dyn Write,
-    labels: &[usize],
-    ids: Option<&[String]>,
-    format: LabelFormat,
-) -> std::io::Result<()> {
-    match (format, ids) {
-        (LabelFormat::Csv, None) => {
-            writeln!(out, "label")?;
-            write_lines(out, labels)
-        }
-        (LabelFormat::Csv, Some(ids)) => {
-            writeln!(out, "id,label")?;
-            ids.iter().zip(labels).try_for_each(|(id, label)| writeln!(out, "{},{label}", quoted(id)))
-        }
-        (LabelFormat::Text, None) => write_lines(out, labels),
-        (LabelFormat::Text, Some(ids)) => ids
-            .iter()
-            .zip(labels)
-            .try_for_each(|(id, label)| writeln!(out, "{}\t{label}", id.replace(['\t', '\n', '\r'], " "))),
-        (LabelFormat::Npy, _) => {
-            let labels: Vec<i64> = labels.iter().copied().map(whole).collect();
-            nearfar::load::write_npy(&mut out, &[labels.len()], &labels)
-        }
-        (LabelFormat::Json, None) => {
-            serde_json::to_writer(&mut out, &serde_json::json!({ "labels": labels }))?;
-            writeln!(out)
-        }
-        (LabelFormat::Json, Some(ids)) => {
-            serde_json::to_writer(&mut out, &serde_json::json!({ "ids": ids, "labels": labels }))?;
-            writeln!(out)
-        }
-    }
+/// Labels, and what is written beside them.
+#[derive(Clone)]
+pub(crate) struct Columns<'a> {
+    pub(crate) ids: Option<&'a [String]>,
+    /// −1 for points that are too uncertain.
+    pub(crate) labels: Vec<i64>,
+    pub(crate) confidence: Option<&'a [f64]>,
+    /// Labels with other numbers of clusters.
+    pub(crate) levels: Vec<(usize, Vec<i64>)>,
 }
 
-fn write_lines(out: &mut dyn Write, labels: &[usize]) -> std::io::Result<()> {
-    labels.iter().try_for_each(|label| writeln!(out, "{label}"))
+impl<'a> Columns<'a> {
+    /// Labels alone.
+    pub(crate) fn plain(labels: &[usize], ids: Option<&'a [String]>) -> Self {
+        let labels = labels.iter().copied().map(whole).collect();
+        Self { ids, labels, confidence: None, levels: Vec::new() }
+    }
+
+    /// The same with how sure they are, where that is known.
+    pub(crate) fn with_confidence(&self, confidence: &'a [f64]) -> Self {
+        let confidence = Some(confidence).filter(|confidence| !confidence.is_empty());
+        Self { confidence, ..self.clone() }
+    }
+
+    /// How they go to stdout: with titles where there is more than one column.
+    pub(crate) fn on_stdout(&self) -> LabelFormat {
+        let alone = self.ids.is_none() && self.confidence.is_none() && self.levels.is_empty();
+        if alone { LabelFormat::Text } else { LabelFormat::Csv }
+    }
+
+    fn titles(&self) -> Vec<String> {
+        let mut titles: Vec<String> = self.ids.iter().map(|_| "id".to_owned()).collect();
+        titles.push("label".to_owned());
+        titles.extend(self.confidence.iter().map(|_| "confidence".to_owned()));
+        titles.extend(self.levels.iter().map(|(k, _)| format!("k{k}")));
+        titles
+    }
+
+    /// One line per point.
+    fn lines(&self, out: &mut dyn Write, separator: char, id: impl Fn(&str) -> String) -> std::io::Result<()> {
+        for (i, label) in self.labels.iter().enumerate() {
+            if let Some(ids) = self.ids {
+                write!(out, "{}{separator}", id(&ids[i]))?;
+            }
+            write!(out, "{label}")?;
+            if let Some(confidence) = self.confidence {
+                write!(out, "{separator}{}", confidence[i])?;
+            }
+            for (_, labels) in &self.levels {
+                write!(out, "{separator}{}", labels[i])?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
+    /// All of them in one of the formats; NPY holds whole numbers only, a column for the labels and one for each level.
+    pub(crate) fn write(&self, mut out: &mut dyn Write, format: LabelFormat) -> std::io::Result<()> {
+        match format {
+            LabelFormat::Csv => {
+                writeln!(out, "{}", self.titles().join(","))?;
+                self.lines(out, ',', quoted)
+            }
+            LabelFormat::Text => self.lines(out, '\t', |id| id.replace(['\t', '\n', '\r'], " ")),
+            LabelFormat::Npy if self.levels.is_empty() => {
+                nearfar::load::write_npy(&mut out, &[self.labels.len()], &self.labels)
+            }
+            LabelFormat::Npy => {
+                let row = |i: usize| self.levels.iter().map(move |(_, labels)| labels[i]);
+                let by_rows = self.labels.iter().enumerate();
+                let by_rows: Vec<i64> =
+                    by_rows.flat_map(|(i, label)| std::iter::once(*label).chain(row(i))).collect();
+                nearfar::load::write_npy(&mut out, &[self.labels.len(), 1 + self.levels.len()], &by_rows)
+            }
+            LabelFormat::Json => {
+                let mut object = serde_json::json!({ "labels": self.labels });
+                if let Some(ids) = self.ids {
+                    object["ids"] = serde_json::json!(ids);
+                }
+                if let Some(confidence) = self.confidence {
+                    object["confidence"] = serde_json::json!(confidence);
+                }
+                for (k, labels) in &self.levels {
+                    object["levels"][format!("k{k}")] = serde_json::json!(labels);
+                }
+                serde_json::to_writer(&mut out, &object)?;
+                writeln!(out)
+            }
+        }
+    }
 }
 
 /// A label as NumPy and Arrow like it.

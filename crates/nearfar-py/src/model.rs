@@ -23,6 +23,9 @@ pub(crate) struct Model(SavedModel);
 /// A graph as SciPy takes it: values, columns, starts of the rows.
 type Csr<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i64>>);
 
+/// Joins of clusters: pairs row after row, the resolution of every join, and the leaf of every sample.
+type Tree<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>);
+
 #[pymethods]
 impl Model {
     /// The model in these bytes.
@@ -123,6 +126,27 @@ impl Model {
 
     fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         PyArray1::from_iter(py, self.0.labels.iter().map(|label| i64::from(*label)))
+    }
+
+    /// The labels with k clusters; `None` where the tree has none, or there is no tree.
+    fn labels_at<'py>(&self, py: Python<'py>, k: usize) -> Option<Bound<'py, PyArray1<i64>>> {
+        let labels = self.0.labels_at(k)?;
+        Some(PyArray1::from_iter(py, labels.into_iter().map(i64::from)))
+    }
+
+    fn confidence<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.confidence.to_pyarray(py)
+    }
+
+    /// How clusters join, first to last.
+    fn tree<'py>(&self, py: Python<'py>) -> PyResult<Option<Tree<'py>>> {
+        let Some(tree) = &self.0.tree else { return Ok(None) };
+        let merges = tree.merges();
+        let pairs = merges.iter().flat_map(|merge| [i64::from(merge.into), i64::from(merge.from)]);
+        let pairs = PyArray1::from_iter(py, pairs).reshape([merges.len(), 2])?;
+        let resolutions = PyArray1::from_iter(py, merges.iter().map(|merge| merge.resolution));
+        let leaves = PyArray1::from_iter(py, tree.leaves().iter().map(|leaf| i64::from(*leaf)));
+        Ok(Some((pairs, resolutions, leaves)))
     }
 
     fn membership<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {

@@ -1,5 +1,6 @@
 //! Keyword arguments become parameters. Types are judged here, ranges by the library.
 
+use nearfar::engine::Engine;
 use nearfar::graph::GraphKind;
 use nearfar::learn::anls::AnlsSolver;
 use nearfar::learn::gsnmf::GsNmfSolver;
@@ -8,6 +9,7 @@ use nearfar::learn::sbsum::SBsumBlock;
 use nearfar::learn::symnmf::SymNmfSolver;
 use nearfar::learn::{FactorSolver, MethodKind, MethodParams, Regularizer, Reseed};
 use nearfar::params::{Pruning, Starts};
+use nearfar::views::Views;
 use nearfar::{BinnedParams, Mode, Params, Precision, Preset};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -46,6 +48,23 @@ impl<'py> Given<'_, 'py> {
         fits.map(Some).map_err(|_| range())
     }
 
+    /// A number of clusters; `None` where it is to be found.
+    fn clusters(&self, method: MethodKind) -> PyResult<Option<usize>> {
+        let name = "n_clusters";
+        let Some(value) = self.get(name)? else {
+            return Err(PyTypeError::new_err("n_clusters = None is not allowed: it must be a whole number"));
+        };
+        let finds = method == MethodKind::NearFar;
+        match value.extract::<String>() {
+            Ok(word) if word == "auto" && finds => Ok(None),
+            Ok(word) if word == "auto" => Err(PyValueError::new_err(
+                "n_clusters = \"auto\" is not allowed: it must be a whole number; NearFar alone finds it",
+            )),
+            Ok(_) if finds => Err(wrong(name, &value, "a whole number or \"auto\"")),
+            _ => self.count(name),
+        }
+    }
+
     fn flag(&self, name: &str) -> PyResult<Option<bool>> {
         self.get(name)?
             .map(|value| value.is_truthy().map_err(|_| wrong(name, &value, "True or False")))
@@ -80,13 +99,15 @@ pub(crate) fn of(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
     let given = Given(dict);
     let methods: Vec<(&str, MethodKind)> = MethodKind::ALL.iter().map(|kind| (kind.name(), *kind)).collect();
     let method = given.word("method", &methods)?.unwrap_or(MethodKind::NearFar);
-    let clusters = given.count("n_clusters")?.unwrap_or(8);
+    let found = given.clusters(method)?;
+    let clusters = found.unwrap_or(1);
     let mut params = if method == MethodKind::Lsdg {
         let presets = [("default", Preset::Default), ("paper", Preset::Paper), ("demo", Preset::Demo)];
         Params::preset(clusters, given.word("preset", &presets)?.unwrap_or_default())
     } else {
         Params::of(clusters, method_of(method, &given)?)
     };
+    params.find_clusters = found.is_none();
     if method == MethodKind::Lsdg {
         lsdg(&mut params, &given)?;
     } else {
@@ -193,6 +214,18 @@ fn lsdg(params: &mut Params, given: &Given<'_, '_>) -> PyResult<()> {
 fn method_of(method: MethodKind, given: &Given<'_, '_>) -> PyResult<MethodParams> {
     let mut params = method.default_params();
     match &mut params {
+        MethodParams::NearFar(own) => {
+            let engines = [("auto", Engine::Auto), ("graph", Engine::Graph), ("mixture", Engine::Mixture)];
+            set(&mut own.engine, given.word("engine", &engines)?);
+            if let Some(views) = given.get("views")? {
+                let allowed = "\"auto\", or a view or a list of views of \"raw\", \"standard\", \"unit\", \"standard-unit\"";
+                let text: String = views.extract().map_err(|_| wrong("views", &views, allowed))?;
+                let views = text.parse::<Views>();
+                own.views = views.map_err(|error| {
+                    PyValueError::new_err(format!("views = {:?} is not allowed: it must be {allowed}", error.value))
+                })?;
+            }
+        }
         MethodParams::AoSymNmf(own) => {
             set(&mut own.alpha, given.number("alpha")?);
             set(&mut own.regularizer, given.word("regularizer", &REGULARIZERS)?);

@@ -13,6 +13,7 @@
 use std::io::Write;
 use std::path::Path;
 
+mod account;
 mod gather;
 mod page;
 mod record;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::account::{Account, Confidence, Tree};
+
 /// The format's name, in every record.
 const FORMAT: &str = "nearfar-report";
 /// The version that is written, and the only one that is read.
@@ -68,9 +70,9 @@ pub struct Record {
     pub(crate) sigma: Option<Histogram>,
     /// w, from rank 0, the point itself; empty for methods without.
     pub near: Vec<f64>,
-    /// p, in the same way.
+    /// p, in the same way; also empty where no rank was learnt to be far.
     pub far: Vec<f64>,
-    /// Share of pairs at each rank that are of one class, where classes are known.
+    /// Share of pairs at each rank that are of one class, where classes are known; of the nearest ranks alone, where others were not looked at.
     pub correct: Option<Vec<f64>>,
     pub(crate) trace: Vec<Vec<f64>>,
     pub(crate) maps: Vec<Map>,
@@ -94,6 +96,15 @@ pub struct Record {
     /// Seconds per stage.
     pub seconds: Vec<(String, f64)>,
     pub(crate) memory: [Option<u64>; 2],
+    /// How the default method came to its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) account: Option<Account>,
+    /// How sure labels are, where the method tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) confidence: Option<Confidence>,
+    /// How clusters join, where the method tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tree: Option<Tree>,
 }
 
 /// One start.
@@ -169,6 +180,8 @@ pub(crate) struct Shown {
     pub(crate) id: String,
     pub(crate) label: u32,
     pub(crate) membership: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) confidence: Option<f64>,
     pub(crate) second: Option<(usize, f64)>,
     /// Base64 of a grey picture, a byte per pixel.
     pub(crate) image: Option<String>,
@@ -205,6 +218,9 @@ pub(crate) struct Square {
     /// The surest of them.
     pub(crate) id: String,
     pub(crate) membership: f64,
+    /// Mean over all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) confidence: Option<f64>,
 }
 
 /// A point of the scatter.
@@ -213,6 +229,8 @@ pub(crate) struct Point {
     /// Empty where points have no names; then it is the row.
     pub(crate) id: String,
     pub(crate) membership: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) confidence: Option<f64>,
     /// Its place in every view.
     pub(crate) at: Vec<[f64; 2]>,
     /// Most trusted neighbours, rows of the data.
@@ -253,10 +271,11 @@ impl Record {
         let unless = |holds: bool, what| if holds { Ok(()) } else { Err(RecordError::Damaged(what)) };
         unless(self.labels.len() == n && self.clusters.len() == r, "labels and sizes differ")?;
         unless(self.labels.iter().all(|label| (*label as usize) < r), "a label is too large")?;
-        unless(self.near.len() == self.far.len(), "w and p differ in length")?;
+        let known = self.far.is_empty() || self.near.len() == self.far.len();
+        unless(known, "w and p differ in length")?;
         unless(
-            self.correct.as_ref().is_none_or(|rate| rate.len() == self.near.len()),
-            "a rate per rank is missing",
+            self.correct.as_ref().is_none_or(|rate| rate.len() <= self.near.len()),
+            "there are rates of more ranks than there are",
         )?;
         let rows = nearfar::model::TRACE_COLUMNS.len();
         unless(self.trace.iter().all(|row| row.len() == rows), "a row of the trace is short")?;
@@ -264,7 +283,14 @@ impl Record {
         unless(self.maps.iter().all(whole), "a heat map is short")?;
         let even = |h: &Histogram| h.edges.len() == h.counts.len() + 1 || h.counts.is_empty();
         let pairs = self.distances.iter().flat_map(|d| [&d.within, &d.between]);
-        unless(pairs.chain(&self.sigma).chain([&self.membership]).all(even), "a distribution is short")?;
+        let sure = self.confidence.iter().map(|c| &c.histogram);
+        unless(
+            pairs.chain(&self.sigma).chain([&self.membership]).chain(sure).all(even),
+            "a distribution is short",
+        )?;
+        let each = |c: &Confidence| c.clusters.len() == r;
+        unless(self.confidence.as_ref().is_none_or(each), "a cluster has no confidence")?;
+        unless(self.tree.as_ref().is_none_or(|tree| tree.is_sound(n, r)), "its tree is no tree")?;
         unless(self.crossed.is_empty() || self.crossed.len() == r * r, "shares are missing")?;
         let counted = |t: &Truth| t.counts.is_empty() || t.counts.len() == t.names.len() * r;
         unless(self.truth.as_ref().is_none_or(counted), "counts are missing")?;

@@ -14,6 +14,7 @@ use crate::model::{Model, Source, merged};
 use crate::neighbors::{Input, Warning};
 use crate::observe::{Observer, Silent, Stage, go_on};
 use crate::params::{Mode, Params};
+use crate::plan::Plan;
 use crate::prepared::{BinnedReport, Prepared, in_pool, plan_held, timed, with_slices};
 use crate::sketch::Sketch;
 use crate::slices::{Graph, Slices};
@@ -55,20 +56,34 @@ pub fn fit_saved(
     observer: &dyn Observer,
 ) -> Result<Model> {
     params.check()?;
-    check_sizes(input.n_samples(), params.n_clusters)?;
+    check_clusters(input.n_samples(), params)?;
     let kind = params.method.kind();
-    let allowed = "lsdg where the run saves itself; the other methods have no checkpoints";
-    ParamError::unless(params.method == MethodParams::Lsdg, "method", kind, allowed)?;
+    let allowed = "nearfar or lsdg where the run saves itself; the other methods have no checkpoints";
+    let saves = matches!(params.method, MethodParams::Lsdg | MethodParams::NearFar(_));
+    ParamError::unless(saves, "method", kind, allowed)?;
     let in_step = in_step(input, observer);
     let observer = in_step.as_ref().map_or(observer, |in_step| in_step as &dyn Observer);
-    let ranks = input.share().map(|share| share.team().size());
-    let plan = plan_held(input.n_samples(), input.n_features(), params, ranks, Some(input.held()))?;
+    let plan = check_memory(input, params)?;
     checkpoint.begin(input, params, &plan)?;
     let saved = Some(checkpoint);
-    let prepared = Prepared::made(input, params, false, saved, observer)?;
-    let model = prepared.fit_from(Some(input), params, saved, observer)?;
+    let model = if params.method == MethodParams::Lsdg {
+        let prepared = Prepared::made(input, params, false, saved, observer)?;
+        prepared.fit_from(Some(input), params, saved, observer)?
+    } else {
+        in_pool(params, || engine::fit(input, params, saved, observer))?
+    };
     checkpoint.share_troubles(observer);
     Ok(model)
+}
+
+/// The plan of a run; memory that does not suffice is an error.
+fn check_memory(input: &Input<'_>, params: &Params) -> Result<Plan> {
+    let (n_samples, n_features) = (input.n_samples(), input.n_features());
+    if n_samples == 0 {
+        return Err(DataError::Empty { n_samples, n_features }.into());
+    }
+    let ranks = input.share().map(|share| share.team().size());
+    plan_held(n_samples, n_features, params, ranks, Some(input.held()))
 }
 
 /// The same, watched.
@@ -77,13 +92,14 @@ pub fn fit_saved(
 /// As [`fit`], and [`Error::Cancelled`] when the observer asks to stop.
 pub fn fit_observed(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Model> {
     params.check()?;
-    if !params.find_clusters {
-        check_sizes(input.n_samples(), params.n_clusters)?;
-    }
+    check_clusters(input.n_samples(), params)?;
     let in_step = in_step(input, observer);
     let observer = in_step.as_ref().map_or(observer, |in_step| in_step as &dyn Observer);
     match params.method {
-        MethodParams::NearFar(_) => in_pool(params, || engine::fit(input, params, observer)),
+        MethodParams::NearFar(_) => {
+            check_memory(input, params)?;
+            in_pool(params, || engine::fit(input, params, None, observer))
+        }
         MethodParams::Lsdg => {
             let prepared = Prepared::made(input, params, false, None, observer)?;
             prepared.fit_from(Some(input), params, None, observer)
@@ -95,6 +111,11 @@ pub fn fit_observed(input: &Input<'_>, params: &Params, observer: &dyn Observer)
 /// Who watches where processes share the rows.
 fn in_step<'a>(input: &'a Input<'_>, observer: &'a dyn Observer) -> Option<InStep<'a>> {
     input.share().map(|share| InStep { inner: observer, team: share.team() })
+}
+
+/// The number of clusters, where it was given.
+fn check_clusters(n_samples: usize, params: &Params) -> Result<()> {
+    if params.find_clusters { Ok(()) } else { check_sizes(n_samples, params.n_clusters) }
 }
 
 fn check_sizes(n_samples: usize, n_clusters: usize) -> Result<()> {

@@ -14,7 +14,7 @@ pub use saved::{
 use std::sync::Arc;
 
 use crate::consensus::Member;
-use crate::engine::Account;
+use crate::engine::{Account, Lens};
 use crate::graph::SparseGraph;
 use crate::neighbors::{SearchReport, Warning};
 use crate::observe::Stage;
@@ -23,6 +23,7 @@ use crate::partition::MergeTree;
 use crate::plan::Precision;
 use crate::prepared::{BinnedReport, Pairs, with_slices};
 use crate::slices::{Graph, Slices, SparseRows};
+use crate::views::Standard;
 
 /// A finished run.
 #[derive(Clone, Debug)]
@@ -68,6 +69,10 @@ pub struct Model {
     pub confidence: Vec<f64>,
     /// How the default method came to its answer.
     pub account: Option<Account>,
+    /// What labels new points, view by view; of the default method, empty elsewhere.
+    pub lenses: Vec<Lens>,
+    /// How the columns are standardised in views that do.
+    pub standard: Standard,
     pub(crate) source: Source,
 }
 
@@ -106,6 +111,8 @@ impl Model {
             tree: None,
             confidence: Vec::new(),
             account: None,
+            lenses: Vec::new(),
+            standard: Standard::default(),
             source,
         }
     }

@@ -13,12 +13,18 @@ use crate::learn::trace::TraceRow;
 pub enum Stage {
     /// Reading files.
     Load,
-    /// Ranking every point against every other.
+    /// Looking at the data in several scalings, and judging these.
+    Views,
+    /// Trying whether a plain mixture explains the data.
+    Mixture,
+    /// Ranking every point against every other, or finding its nearest.
     Neighbors,
     /// Affinities and normalised slices.
     Slices,
     /// Learning V, w and p.
     Learn,
+    /// Putting members together.
+    Consensus,
     /// Merging S, D and VVᵀ into Z.
     Augment,
     /// Leading eigenvectors of Z.
@@ -32,9 +38,12 @@ impl Stage {
     pub fn name(self) -> &'static str {
         match self {
             Self::Load => "load",
+            Self::Views => "views",
+            Self::Mixture => "mixture",
             Self::Neighbors => "neighbors",
             Self::Slices => "slices",
             Self::Learn => "learn",
+            Self::Consensus => "consensus",
             Self::Augment => "augment",
             Self::Spectral => "spectral",
             Self::Labels => "labels",

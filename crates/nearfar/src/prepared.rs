@@ -10,8 +10,7 @@ use crate::learn::Needs;
 use crate::learn::lsdg::{default_start_ranks, start_weights};
 use crate::math::kernel::Entry;
 use crate::neighbors::exact::Points;
-use crate::neighbors::nearest::scales_of;
-use crate::neighbors::search::{Way, search};
+use crate::neighbors::nearest::found;
 use crate::neighbors::{
     Input, MAX_EXACT_SAMPLES, Neighborhoods, SIGMA_NEIGHBOR, SearchReport, Warning, check_binned_count,
     check_count, rank,
@@ -189,9 +188,11 @@ impl Prepared {
         let n_features = points.shape().1;
         // σ needs its neighbour even where fewer ranks are kept.
         let wanted = (shape.near - 1).max(SIGMA_NEIGHBOR);
-        let (found, searched) =
-            timed(Stage::Neighbors, observer, || neighbors_of(points, wanted, checkpoint, observer));
-        let Found { lists, report, sigma, warnings } = found?;
+        let (found, searched) = timed(Stage::Neighbors, observer, || {
+                let name = wanted.min(points.share().n_rows() - 1).to_string();
+                found(points, (&name, wanted), checkpoint, observer)
+            });
+        let Found { lists, report, sigma, warnings, .. } = found?;
         let (pairs, sliced) = timed(Stage::Slices, observer, || -> Result<_> {
             go_on(observer, Stage::Slices)?; // also in a process without rows
             Ok(if precision == Precision::Double {
@@ -387,32 +388,8 @@ impl Pairs {
     }
 }
 
-/// The nearest `wanted` of every point, with the scales: from the checkpoint, or else found and kept there.
-fn neighbors_of(
-    points: &Points<'_>,
-    wanted: usize,
-    checkpoint: Option<&Checkpoint>,
-    observer: &dyn Observer,
-) -> Result<Found> {
-    let share = points.share();
-    let n = share.n_rows();
-    let there = checkpoint.and_then(|checkpoint| checkpoint.lists(&share, wanted.min(n - 1), observer));
-    if let Some(found) = there {
-        let (done, total) = (n as u64, n as u64);
-        observer.notice(&Event::Progress { stage: Stage::Neighbors, done, total });
-        return Ok(found);
-    }
-    let (lists, report) = search(points, wanted, Way::Auto, observer)?;
-    let (sigma, warnings) = scales_of(points, &lists);
-    let found = Found { lists, report, sigma, warnings };
-    if let Some(checkpoint) = checkpoint {
-        checkpoint.keep_lists(&found, &share, observer);
-    }
-    Ok(found)
-}
-
 /// The points of an input of samples.
-fn points_of<'a>(input: &Input<'a>) -> Result<Points<'a>> {
+pub(crate) fn points_of<'a>(input: &Input<'a>) -> Result<Points<'a>> {
     match input {
         Input::Samples(samples, metric) => Points::rows_only(samples, *metric),
         Input::Part(samples, metric, share) => Points::of_share(samples, *metric, share),
@@ -485,6 +462,9 @@ pub fn plan_held(
     let needs = params.method.kind().needs();
     if needs == Needs::Slices {
         return plan_slices(&job, held, params, limit);
+    }
+    if needs == Needs::Lists {
+        return Plan::of_lists(&job, held, limit);
     }
     let neighbors = if needs == Needs::Samples { 0 } else { params.graph.resolved_neighbors(n_samples) };
     let samples = needs != Needs::Graph;

@@ -3,7 +3,8 @@
 use std::sync::PoisonError;
 use std::time::Instant;
 
-use nearfar::learn::MethodParams;
+use nearfar::engine::Engine;
+use nearfar::learn::{MethodKind, MethodParams, Needs};
 use nearfar::model::SaveOptions;
 use nearfar::{Checkpoint, Error, Input, Mode, Model, Params, Plan, Precision, SavedModel};
 use nearfar_report::Record;
@@ -13,28 +14,30 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::flags::{ClusterArgs, GraphKind, OutputArgs};
 use crate::interrupt::{self, Phase};
 use crate::output::{
-    LabelFormat, check_file, check_folder, ending, is_written_in_place, unknown_ending, write_file,
-    write_labels, write_stdout,
+    Columns, LabelFormat, check_file, check_folder, ending, is_written_in_place, unknown_ending, write_file,
+    write_stdout,
 };
 use crate::paint::{Paint, say};
 use crate::ranks;
 use crate::run::data::Data;
 use crate::run::folder::{Folder, export_graph};
 use crate::run::summary::Summary;
-use crate::run::watch::Watch;
-use crate::run::{report, settings};
+use crate::run::watch::{SharedKeeper, Watch};
+use crate::run::{labels, report, settings};
 
 pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     let clock = Instant::now();
     let args = settings::merge(flags)?;
-    let mut params = settings::params(&args.learn)?;
+    let mut params = settings::params_for(&args)?;
     check_outputs(&args)?;
+    check_made(&args, params.method.kind())?;
     check_shared(&args.output)?;
     let checkpoint = checkpoint(&args.output, &params)?;
     ranks::share_machine(&mut params);
     interrupt::listen();
     let data = Data::read(&args.input, params.memory, params.precision == Precision::Double)?;
     let params = params.settled(data.n_samples());
+    labels::check_levels(&args.labels, data.n_samples())?;
     let settings = settings::resolved(&args, &params);
     let (input, output) = (data.input()?, &args.output);
     let plan = plan(&data, &input, &params, output)?;
@@ -49,7 +52,8 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
         };
     }
     let alone = ranks::team().is_none();
-    if alone && params.mode == Mode::Auto && plan.mode == Mode::Binned && !output.quiet && !output.json {
+    let ranks_pairs = params.method.kind().needs() == Needs::Slices;
+    if ranks_pairs && alone && params.mode == Mode::Auto && plan.mode == Mode::Binned && !output.quiet && !output.json {
         say(format_args!(
             "{} points are too many for exact mode here: binned mode (--mode exact insists)",
             data.n_samples()
@@ -66,8 +70,9 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
         let folder = checkpoint.folder().display();
         say(format_args!("{folder}: no checkpoint is here, so the run starts from the beginning"));
     }
-    let watch = Watch::new(output);
-    keep_what_there_is(output, &watch, &settings);
+    let start = if params.method.kind() == MethodKind::NearFar { "member" } else { "start" };
+    let watch = Watch::new(output, start);
+    keep_what_there_is(output, &watch, &settings, &params, data.table.ids.clone());
     interrupt::enter(Phase::Running);
     let fitted = match &checkpoint {
         Some(checkpoint) => nearfar::fit_saved(&input, &params, checkpoint, &watch),
@@ -78,9 +83,15 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
         return Err(Failure::silent(Exit::Interrupted));
     }
     interrupt::enter(Phase::Writing);
+    // Nobody asks for a part of it any more.
+    interrupt::set_last_words(None);
+    drop(watch);
     let model = fitted?;
     data.check_unchanged()?;
+    check_model(output, &model)?;
+    let (columns, noise) = labels::columns(&args.labels, &model, data.table.ids.as_deref())?;
     let mut summary = Summary::new(&data, &model, clock.elapsed().as_secs_f64());
+    summary.noise = noise;
     if let Some(checkpoint) = &checkpoint {
         summary.note_checkpoint(checkpoint);
     }
@@ -89,7 +100,8 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     let drawn = alone && (output.report.is_some() || output.out_dir.is_some());
     let record =
         drawn.then(|| report::record(&data, &model, &summary, &settings, &plan, picture)).transpose()?;
-    write(&args, &data, &model, &mut summary, &settings, record.as_ref())?;
+    let parts = Parts { data: &data, model: &model, columns: &columns, settings: &settings, record: record.as_ref() };
+    write(output, &parts, &mut summary)?;
     if let Some(checkpoint) = &checkpoint {
         checkpoint.remove()?; // only now: what it could make again is safe
     }
@@ -120,7 +132,7 @@ fn checkpoint(output: &OutputArgs, params: &Params) -> Outcome<Option<Checkpoint
     if params.method != MethodParams::Lsdg {
         let method = params.method.kind();
         return Err(Failure::wrong(format!(
-            "only lsdg can save itself; leave out --checkpoint with {method}"
+            "only lsdg can save itself; leave out --checkpoint with {method}, or add --method lsdg"
         )));
     }
     // A folder that can only be read can still be resumed from.
@@ -165,6 +177,30 @@ fn check_outputs(args: &ClusterArgs) -> Outcome {
     output.out_dir.as_deref().map_or(Ok(()), check_folder)
 }
 
+/// Complain before the work about what the method does not make.
+fn check_made(args: &ClusterArgs, method: MethodKind) -> Outcome {
+    let format = args.output.output.as_deref().map(LabelFormat::of).transpose()?;
+    labels::check(&args.labels, method, format)?;
+    let dense = args.output.graphs().into_iter().find(|(kind, _)| *kind != GraphKind::S);
+    match dense {
+        Some((kind, _)) if method == MethodKind::NearFar => Err(Failure::wrong(format!(
+            "--graph {}: nearfar makes the graph s only; leave it out, or add --method lsdg",
+            kind.letter()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The same where only the run could tell.
+fn check_model(output: &OutputArgs, model: &Model) -> Outcome {
+    let mixture = model.account.as_ref().is_some_and(|account| account.engine == Engine::Mixture);
+    if mixture && output.export_graph.is_some() {
+        let text = "--export-graph: a mixture explains the points, so that no graph was made; add --engine graph to have one; nothing was written";
+        return Err(Failure::wrong(text));
+    }
+    Ok(())
+}
+
 /// Some outputs are made of all points in one process.
 fn check_shared(output: &OutputArgs) -> Outcome {
     let z = output.graphs().iter().any(|(kind, _)| *kind == GraphKind::Z);
@@ -202,39 +238,67 @@ fn plan(data: &Data, input: &Input<'_>, params: &Params, output: &OutputArgs) ->
 }
 
 /// What Ctrl-C leaves behind.
-fn keep_what_there_is(output: &OutputArgs, watch: &Watch, settings: &str) {
+fn keep_what_there_is(
+    output: &OutputArgs,
+    watch: &Watch,
+    settings: &str,
+    params: &Params,
+    ids: Option<Vec<String>>,
+) {
     let (folder, checkpoint, quiet) = (output.out_dir.clone(), output.checkpoint.clone(), output.quiet);
-    let (trace, settings) = (watch.trace.clone(), settings.to_owned());
+    let (trace, settings, keeper) = (watch.trace.clone(), settings.to_owned(), watch.keeper.clone());
+    let (file, params) = (output.output.clone(), params.clone());
     interrupt::set_last_words(Some(Box::new(move || {
         let mut trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
         let stage = trace.stage.map_or("load", nearfar::observe::Stage::name);
-        let kept = match &folder {
-            None if checkpoint.is_some() => String::new(),
-            None => "nothing is kept; --out-dir keeps the trace".to_owned(),
-            Some(path) => match Folder::new(path).save_interrupted(&mut trace, &settings) {
-                Ok(()) => format!("the trace so far is in {}", path.join("trace.csv").display()),
+        let best = keeper.and_then(|keeper| best_so_far(&keeper, &params));
+        let columns = best.as_ref().map(|model| Columns::plain(&model.labels, ids.as_deref()));
+        let mut kept = Vec::new();
+        if let (Some(path), Some(columns)) = (&file, &columns) {
+            let written = LabelFormat::of(path)
+                .and_then(|format| write_file(path, |out| columns.write(out, format)));
+            kept.push(match written {
+                Ok(()) => format!("the labels of the best so far are in {}", path.display()),
                 Err(failure) => failure.message,
-            },
-        };
-        let saved = checkpoint.map(|folder| format!("--resume goes on from {}", folder.display()));
-        let kept: Vec<String> =
-            [Some(kept).filter(|kept| !kept.is_empty()), saved].into_iter().flatten().collect();
+            });
+        }
+        if let Some(path) = &folder {
+            let what = if columns.is_some() { "the labels of the best and the trace" } else { "the trace" };
+            kept.push(match Folder::new(path).save_interrupted(&mut trace, &settings, columns.as_ref()) {
+                Ok(()) => format!("{what} so far are in {}", path.display()),
+                Err(failure) => failure.message,
+            });
+        }
+        if kept.is_empty() && checkpoint.is_none() {
+            kept.push(match (&file, &folder) {
+                (None, None) => "nothing is kept; with -o or --out-dir the best so far would be".to_owned(),
+                _ => "nothing is kept, as nothing had been found yet".to_owned(),
+            });
+        }
+        kept.extend(checkpoint.map(|folder| format!("--resume goes on from {}", folder.display())));
         if !quiet {
             say(format_args!("interrupted during {stage}; {}", kept.join("; ")));
         }
     })));
 }
 
+/// The best of what had been found.
+fn best_so_far(keeper: &SharedKeeper, params: &Params) -> Option<Model> {
+    std::mem::take(&mut *keeper.lock().unwrap_or_else(PoisonError::into_inner)).into_model(params)
+}
+
+/// What the outputs are made of.
+struct Parts<'a> {
+    data: &'a Data,
+    model: &'a Model,
+    columns: &'a Columns<'a>,
+    settings: &'a str,
+    record: Option<&'a Record>,
+}
+
 /// All outputs; labels on stdout come last, as only they may find a reader gone.
-fn write(
-    args: &ClusterArgs,
-    data: &Data,
-    model: &Model,
-    summary: &mut Summary,
-    settings: &str,
-    record: Option<&Record>,
-) -> Outcome {
-    let (output, ids) = (&args.output, data.table.ids.as_deref());
+fn write(output: &OutputArgs, parts: &Parts<'_>, summary: &mut Summary) -> Outcome {
+    let Parts { data, model, columns, settings, record } = *parts;
     for (kind, path) in output.graphs() {
         export_graph(model, kind, &path)?;
     }
@@ -248,18 +312,18 @@ fn write(
         SavedModel::new(model, &data.input()?, &options).save(path)?;
     }
     if let Some(path) = &output.out_dir {
-        Folder::new(path).save(model, ids, summary, settings, record)?;
+        Folder::new(path).save(model, columns, summary, settings, record)?;
     }
     if let (Some(path), Some(record)) = (&output.report, record) {
         write_file(path, |out| out.write_all(nearfar_report::page(record).as_bytes()))?;
     }
     if let Some(path) = &output.output {
         let format = LabelFormat::of(path)?;
-        write_file(path, |out| write_labels(out, &model.labels, ids, format))?;
+        write_file(path, |out| columns.write(out, format))?;
     }
     if output.json {
         if output.output.is_none() {
-            (summary.ids, summary.labels) = (ids.map(<[String]>::to_vec), Some(model.labels.clone()));
+            summary.take_columns(columns);
         }
         return write_stdout(|mut out| {
             serde_json::to_writer_pretty(&mut out, summary)?;
@@ -267,8 +331,7 @@ fn write(
         });
     }
     if output.output.is_none() && output.out_dir.is_none() {
-        let format = if ids.is_some() { LabelFormat::Csv } else { LabelFormat::Text };
-        return write_stdout(|out| write_labels(out, &model.labels, ids, format)).or_else(|failure| {
+        return write_stdout(|out| columns.write(out, columns.on_stdout())).or_else(|failure| {
             // The summary is still wanted when the reader of the labels has left.
             if failure.exit == Exit::Done { Ok(()) } else { Err(failure) }
         });

@@ -11,6 +11,7 @@ pub(crate) mod methods;
 mod picture;
 pub(crate) mod plan;
 pub(crate) mod predict;
+pub(crate) mod relabel;
 pub(crate) mod report;
 pub(crate) mod repro;
 pub(crate) mod score;

@@ -1,19 +1,21 @@
 //! `nearfar plan`: bytes and time, before anything is read.
 
-use nearfar::learn::MethodParams;
+use nearfar::learn::{MethodKind, MethodParams};
 use nearfar::plan::{Job, human_bytes};
 use nearfar::{Checkpoint, Params, Plan};
 use nearfar_dist::cost::{Run, Speeds};
 
 use crate::exit::{Failure, Outcome};
-use crate::flags::PlanArgs;
+use crate::flags::{Clusters, PlanArgs};
 use crate::output::write_stdout;
 use crate::run::settings;
 use crate::run::summary::time;
 
 pub(crate) fn run(args: &PlanArgs) -> Outcome {
     let mut learn = args.learn.clone();
-    learn.clusters.get_or_insert(10);
+    if settings::method(&learn) != MethodKind::NearFar {
+        learn.clusters.get_or_insert(Clusters::Number(10));
+    }
     let params = settings::params(&learn)?;
     if args.points == 0 {
         return Err(Failure::wrong("--points = 0 is not allowed: it must be 1 or more"));
@@ -39,7 +41,7 @@ fn of_ranks(args: &PlanArgs, params: &Params, ranks: usize) -> Outcome {
         return Err(Failure::wrong(format!("--ranks = {ranks} is not allowed: it must be 1 to 1000000")));
     }
     if params.method != MethodParams::Lsdg || args.features == 0 {
-        return Err(Failure::wrong("--ranks plans lsdg on samples; leave out --method and give --features"));
+        return Err(Failure::wrong("--ranks plans lsdg on samples; add --method lsdg and give --features"));
     }
     let params = &params.settled(args.points);
     // The machines of that run need not be this one: no limit.
@@ -113,6 +115,9 @@ pub(crate) fn print_plan(plan: &Plan, points: usize, params: &Params) -> Outcome
         )?;
         for (name, bytes) in &plan.parts {
             writeln!(out, "  {name:<8} {:>10}", human_bytes(*bytes))?;
+        }
+        if params.method.kind() == MethodKind::NearFar {
+            return writeln!(out, "time       about {}", time(plan.seconds));
         }
         writeln!(
             out,

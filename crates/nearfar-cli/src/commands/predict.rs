@@ -1,5 +1,7 @@
 //! `nearfar predict`: new points into the clusters of a saved model.
 
+use std::path::Path;
+
 use nearfar::labels::score::score;
 use nearfar::load::{LoadOptions, Table, load};
 use nearfar::model::{About, InputKind as Learnt};
@@ -8,7 +10,7 @@ use nearfar::{Samples, SavedModel};
 
 use crate::exit::{Failure, Outcome};
 use crate::flags::{InputArgs, InputKind, PredictArgs};
-use crate::output::{LabelFormat, check_file, write_file, write_labels, write_stdout};
+use crate::output::{Columns, LabelFormat, check_file, write_file, write_stdout};
 use crate::paint::say;
 use crate::run::data::{Data, options};
 
@@ -40,15 +42,17 @@ pub(crate) fn run(args: PredictArgs) -> Outcome {
             say(format_args!("ACC {:.4}  NMI {:.4}  ARI {:.4}", scores.accuracy, scores.nmi, scores.ari));
         }
     }
-    match &args.output {
+    write_columns(&Columns::plain(&labels, ids), args.output.as_deref())
+}
+
+/// Labels into a file, or onto stdout.
+pub(super) fn write_columns(columns: &Columns<'_>, output: Option<&Path>) -> Outcome {
+    match output {
         Some(path) => {
             let format = LabelFormat::of(path)?;
-            write_file(path, |out| write_labels(out, &labels, ids, format))
+            write_file(path, |out| columns.write(out, format))
         }
-        None => {
-            let format = if ids.is_some() { LabelFormat::Csv } else { LabelFormat::Text };
-            write_stdout(|out| write_labels(out, &labels, ids, format))
-        }
+        None => write_stdout(|out| columns.write(out, columns.on_stdout())),
     }
 }
 

@@ -4,9 +4,15 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::values::{
-    GraphKindName, MethodName, ModeName, PrecisionName, PresetName, Prune, RegularizerName, Size, SolverName,
-    StartName,
+    Clusters, EngineName, GraphKindName, MethodName, ModeName, PrecisionName, PresetName, Prune, RegularizerName,
+    Size, SolverName, StartName, ViewNames,
 };
+
+/// Headings of the flags that only some methods take.
+const NEARFAR: &str = "The default method (nearfar)";
+const LSDG: &str = "The paper's model (lsdg)";
+const ITERATED: &str = "All methods but nearfar";
+const OTHERS: &str = "Other methods";
 
 /// The settings of the model.
 #[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
@@ -14,89 +20,12 @@ use super::values::{
 #[serde(default, rename_all = "kebab-case")]
 #[allow(clippy::struct_excessive_bools, reason = "one per switch on the command line")]
 pub(crate) struct LearnArgs {
-    /// Number of clusters
-    #[arg(short = 'k', long, value_name = "K")]
-    pub(crate) clusters: Option<usize>,
-    /// Named settings: default (scale-free, consensus of 12 starts), paper or demo (the published ones, one start)
-    #[arg(long, value_enum)]
-    pub(crate) preset: Option<PresetName>,
-    /// Which method; `nearfar methods` lists them [default: lsdg]
+    /// Number of clusters, or auto: it is found, which only nearfar can [default: auto]
+    #[arg(short = 'k', long, value_name = "K|auto", allow_negative_numbers = true)]
+    pub(crate) clusters: Option<Clusters>,
+    /// Which method; `nearfar methods` lists them [default: nearfar]
     #[arg(long, value_enum, hide_possible_values = true)]
     pub(crate) method: Option<MethodName>,
-    /// How the factor is found, where the method has a choice (`nearfar methods NAME`)
-    #[arg(long, value_enum, help_heading = "Other methods")]
-    pub(crate) solver: Option<SolverName>,
-    /// What keeps the columns of the factor apart, of lsdg and aosymnmf [default: proposed]
-    #[arg(long, value_enum, help_heading = "Other methods")]
-    pub(crate) regularizer: Option<RegularizerName>,
-    /// Weight of the penalty, of anls, gsnmf, gnmf, nmfan and rbsmf
-    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Other methods")]
-    pub(crate) lambda: Option<f64>,
-    /// How evenly members are weighed, of s3nmf [default: 2]
-    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Other methods")]
-    pub(crate) tau: Option<f64>,
-    /// Factorisations per round, of s3nmf [default: 20]
-    #[arg(long, value_name = "N", help_heading = "Other methods")]
-    pub(crate) members: Option<usize>,
-    /// Rounds, of s3nmf [default: 2]
-    #[arg(long, value_name = "N", help_heading = "Other methods")]
-    pub(crate) rounds: Option<usize>,
-    /// Let members of s3nmf vote with their factors instead of their labels
-    #[arg(long, help_heading = "Other methods")]
-    pub(crate) soft_votes: bool,
-    /// Which graph is factored: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg) [default: ncut]
-    #[arg(long, value_enum, help_heading = "Other methods")]
-    pub(crate) graph_kind: Option<GraphKindName>,
-    /// Nearest others that count in that graph [default: by the number of points]
-    #[arg(long, value_name = "N", help_heading = "Other methods")]
-    pub(crate) graph_neighbors: Option<usize>,
-    /// Neighbour ranks to trust; mu follows [default: 12, in the preset default]
-    #[arg(long, value_name = "N", conflicts_with_all = ["mu", "eta"])]
-    pub(crate) neighbors: Option<usize>,
-    /// Orthogonality. In the preset default a share of the graph's leading eigenvalue [0.5]; in the others the
-    /// published number [0.1]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub(crate) alpha: Option<f64>,
-    /// Take alpha as a share of the leading eigenvalue, in any preset
-    #[arg(long, overrides_with = "absolute_alpha")]
-    pub(crate) relative_alpha: bool,
-    /// Take alpha as it is, in any preset
-    #[arg(long, overrides_with = "relative_alpha")]
-    pub(crate) absolute_alpha: bool,
-    /// Weight of the dissimilarity [default: 10; demo: 1]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub(crate) beta: Option<f64>,
-    /// Density of the weights, instead of --neighbors [paper: 0.1; demo: 0.5]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub(crate) mu: Option<f64>,
-    /// Price of overlap, below mu [default: 0.99 mu]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub(crate) eta: Option<f64>,
-    /// Leave the dissimilarity out
-    #[arg(long)]
-    pub(crate) no_dissimilarity: bool,
-    /// Leave the orthogonality term out
-    #[arg(long)]
-    pub(crate) no_orthogonality: bool,
-    /// Start columns of the factor again when they die
-    #[arg(long)]
-    pub(crate) reseed: bool,
-    /// Independent starts; more than one make a consensus [default: 12, above 50,000 points 6, above 200,000 3; paper, demo: 1]
-    #[arg(long, value_name = "N")]
-    pub(crate) starts: Option<usize>,
-    /// Where they start [default: both; paper, demo: random]
-    #[arg(long, value_enum)]
-    pub(crate) start: Option<StartName>,
-    /// Leave starts out of the consensus: outliers (a cut three times the best), the worse quarter or half
-    /// [default: outliers; paper, demo: none]
-    #[arg(long, value_enum)]
-    pub(crate) prune: Option<Prune>,
-    /// Most iterations of a start [default: 1000]
-    #[arg(long, value_name = "N")]
-    pub(crate) max_iter: Option<usize>,
-    /// Stop when the loss, or the variables, change by no more than this share [default: 1e-4]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub(crate) tol: Option<f64>,
     /// Seed of everything random [default: 0]
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
@@ -107,25 +36,108 @@ pub(crate) struct LearnArgs {
     /// [default: 80 % of what is free]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Size>,
-    /// Storage of the pairs [default: auto, which is double where it fits, and single for cgsymnmf]
-    #[arg(long, value_enum)]
-    pub(crate) precision: Option<PrecisionName>,
+    /// How nearfar comes to its answer: by neighbour graphs, by a mixture of Gaussian or heavy-tailed groups, or
+    /// auto: by the mixture where it explains the points, else by graphs [default: auto]
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "auto|graph|mixture", help_heading = NEARFAR)]
+    pub(crate) engine: Option<EngineName>,
+    /// Scalings of the data that nearfar looks at: auto, or some of raw, standard, unit and standard-unit with commas
+    /// between them; --scale fixes one instead [default: auto]
+    #[arg(long, value_name = "A,B,...", help_heading = NEARFAR)]
+    pub(crate) views: Option<ViewNames>,
+    /// Named settings of lsdg: default (scale-free, consensus of 12 starts), paper or demo (the published ones, one
+    /// start); paper and demo need no --method lsdg
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "NAME", help_heading = LSDG)]
+    pub(crate) preset: Option<PresetName>,
+    /// Neighbour ranks to trust; mu follows; also of nmfan [default: 12, in the preset default]
+    #[arg(long, value_name = "N", conflicts_with_all = ["mu", "eta"], help_heading = LSDG)]
+    pub(crate) neighbors: Option<usize>,
+    /// Orthogonality; also of aosymnmf and cgsymnmf. In the preset default a share of the graph's leading eigenvalue
+    /// [0.5]; in the others the published number [0.1]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = LSDG)]
+    pub(crate) alpha: Option<f64>,
+    /// Take alpha as a share of the leading eigenvalue, in any preset
+    #[arg(long, overrides_with = "absolute_alpha", help_heading = LSDG)]
+    pub(crate) relative_alpha: bool,
+    /// Take alpha as it is, in any preset
+    #[arg(long, overrides_with = "relative_alpha", help_heading = LSDG)]
+    pub(crate) absolute_alpha: bool,
+    /// Weight of the dissimilarity; also of cgsymnmf [default: 10; demo: 1]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = LSDG)]
+    pub(crate) beta: Option<f64>,
+    /// Density of the weights, instead of --neighbors; also of rbsmf [paper: 0.1; demo: 0.5]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = LSDG)]
+    pub(crate) mu: Option<f64>,
+    /// Price of overlap, below mu [default: 0.99 mu]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = LSDG)]
+    pub(crate) eta: Option<f64>,
+    /// Leave the dissimilarity out
+    #[arg(long, help_heading = LSDG)]
+    pub(crate) no_dissimilarity: bool,
+    /// Leave the orthogonality term out
+    #[arg(long, help_heading = LSDG)]
+    pub(crate) no_orthogonality: bool,
+    /// Start columns of the factor again when they die
+    #[arg(long, help_heading = LSDG)]
+    pub(crate) reseed: bool,
+    /// Where starts begin [default: both; paper, demo: random]
+    #[arg(long, value_enum, help_heading = LSDG)]
+    pub(crate) start: Option<StartName>,
+    /// Leave starts out of the consensus: outliers (a cut three times the best), the worse quarter or half
+    /// [default: outliers; paper, demo: none]
+    #[arg(long, value_enum, help_heading = LSDG)]
+    pub(crate) prune: Option<Prune>,
     /// How pairs are held: exact (n squared) or binned (grows with n) [default: auto, which is exact where it fits and
     /// does not take long]
-    #[arg(long, value_enum, help_heading = "Many points")]
+    #[arg(long, value_enum, help_heading = LSDG)]
     pub(crate) mode: Option<ModeName>,
     /// Neighbour ranks with a weight of their own, in binned mode; grows by itself [default: 128, or 64 for more
     /// than 50,000 points]
-    #[arg(long, value_name = "K", help_heading = "Many points")]
+    #[arg(long, value_name = "K", help_heading = LSDG)]
     pub(crate) near: Option<usize>,
     /// Far partners drawn for every point, in binned mode [default: as --near]
-    #[arg(long, value_name = "T", help_heading = "Many points")]
+    #[arg(long, value_name = "T", help_heading = LSDG)]
     pub(crate) far: Option<usize>,
     /// Bins that share the far ranks, in binned mode [default: 64]
-    #[arg(long, value_name = "B", help_heading = "Many points")]
+    #[arg(long, value_name = "B", help_heading = LSDG)]
     pub(crate) bins: Option<usize>,
-    /// Learn every start on a sample of N points first, in binned mode; 0: on all points at once [default: 0, or 40,000
-    /// for more than 200,000 points]
-    #[arg(long, value_name = "N", help_heading = "Many points")]
-    pub(crate) sketch: Option<usize>,
+    /// Independent starts; more than one of lsdg make a consensus [default: 1; lsdg in the preset default: 12, above
+    /// 50,000 points 6, above 200,000 3]
+    #[arg(long, value_name = "N", help_heading = ITERATED)]
+    pub(crate) starts: Option<usize>,
+    /// Most iterations of a start [default: 1000]
+    #[arg(long, value_name = "N", help_heading = ITERATED)]
+    pub(crate) max_iter: Option<usize>,
+    /// Stop when the loss, or the variables, change by no more than this share [default: 1e-4]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = ITERATED)]
+    pub(crate) tol: Option<f64>,
+    /// Storage of the pairs [default: auto, which is double where it fits, and single for cgsymnmf]
+    #[arg(long, value_enum, help_heading = ITERATED)]
+    pub(crate) precision: Option<PrecisionName>,
+    /// How the factor is found, where the method has a choice (`nearfar methods NAME`)
+    #[arg(long, value_enum, help_heading = OTHERS)]
+    pub(crate) solver: Option<SolverName>,
+    /// What keeps the columns of the factor apart, of lsdg and aosymnmf [default: proposed]
+    #[arg(long, value_enum, help_heading = OTHERS)]
+    pub(crate) regularizer: Option<RegularizerName>,
+    /// Weight of the penalty, of anls, gsnmf, gnmf, nmfan and rbsmf
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = OTHERS)]
+    pub(crate) lambda: Option<f64>,
+    /// How evenly members are weighed, of s3nmf [default: 2]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = OTHERS)]
+    pub(crate) tau: Option<f64>,
+    /// Factorisations per round, of s3nmf [default: 20]
+    #[arg(long, value_name = "N", help_heading = OTHERS)]
+    pub(crate) members: Option<usize>,
+    /// Rounds, of s3nmf [default: 2]
+    #[arg(long, value_name = "N", help_heading = OTHERS)]
+    pub(crate) rounds: Option<usize>,
+    /// Let members of s3nmf vote with their factors instead of their labels
+    #[arg(long, help_heading = OTHERS)]
+    pub(crate) soft_votes: bool,
+    /// Which graph is factored: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg) [default: ncut]
+    #[arg(long, value_enum, help_heading = OTHERS)]
+    pub(crate) graph_kind: Option<GraphKindName>,
+    /// Nearest others that count in that graph [default: by the number of points]
+    #[arg(long, value_name = "N", help_heading = OTHERS)]
+    pub(crate) graph_neighbors: Option<usize>,
 }

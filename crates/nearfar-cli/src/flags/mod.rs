@@ -1,16 +1,18 @@
 //! Every flag, defined once.
 
 mod input;
+mod labels;
 mod learn;
 mod output;
 mod values;
 
 pub(crate) use input::InputArgs;
+pub(crate) use labels::LabelArgs;
 pub(crate) use learn::LearnArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use values::{
-    GraphKind, GraphKindName, InputKind, MethodName, MetricName, ModeName, PrecisionName, PresetName,
-    ProgressKind, Prune, RegularizerName, Scale, SolverName, StartName,
+    Clusters, EngineName, GraphKind, GraphKindName, InputKind, MethodName, MetricName, ModeName, PrecisionName, PresetName,
+    ProgressKind, Prune, RegularizerName, Scale, SolverName, StartName, ViewNames,
 };
 
 use std::path::PathBuf;
@@ -27,7 +29,7 @@ nearfar groups points into clusters, learning which neighbours to trust.
 It reads CSV, NPY, NPZ, MAT, Parquet and Arrow files; `nearfar --help` tells all.
 
   nearfar demo                                  see it work on made-up data
-  nearfar cluster data.csv -k 3 -o labels.csv   three clusters of your own data";
+  nearfar cluster data.csv -o labels.csv        cluster your own data (-k 3: into three)";
 
 /// Clustering that learns which neighbours to trust.
 #[derive(Debug, Parser)]
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     Cluster(Box<ClusterArgs>),
     /// Put new points into the clusters of a saved model
     Predict(Box<PredictArgs>),
+    /// Divide the points of a saved model into another number of clusters, without learning again
+    Relabel(RelabelArgs),
     /// Compare labels with a known truth
     Score(ScoreArgs),
     /// Make a data set with known classes
@@ -72,10 +76,12 @@ pub(crate) enum Command {
 
 const CLUSTER_EXAMPLES: &str = "\
 Examples:
-  nearfar cluster data.csv -k 3 > labels.txt
+  nearfar cluster data.csv -o labels.csv
+  nearfar cluster data.csv -k 3 --confidence --noise 5% -o labels.csv
   nearfar cluster seeds.csv -k 3 --truth class --scale standard -o labels.csv
   nearfar cluster faces.npz -k 40 --truth y --out-dir run --report faces.html
   nearfar cluster --config run/settings.toml --seed 7 -o labels.csv
+  nearfar cluster chart.csv -k 6 --preset paper
 
 Every long flag is also a key of the file given to --config; flags win.";
 
@@ -90,6 +96,9 @@ pub(crate) struct ClusterArgs {
     #[command(flatten)]
     #[serde(flatten)]
     pub(crate) learn: LearnArgs,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) labels: LabelArgs,
     #[command(flatten)]
     #[serde(flatten)]
     pub(crate) output: OutputArgs,
@@ -110,6 +119,31 @@ pub(crate) struct PredictArgs {
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    /// Write the labels to this file instead of stdout (.csv, .txt, .npy or .json)
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print errors only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+const RELABEL_EXAMPLES: &str = "\
+Examples:
+  nearfar cluster data.csv --save-model data.nearfar -o labels.csv
+  nearfar relabel data.nearfar -k 12 -o twelve.csv
+
+Every number of clusters is nested in the smaller ones: two points that share a cluster of twelve share one of five.";
+
+/// Flags of `relabel`.
+#[derive(Args, Debug)]
+#[command(after_help = RELABEL_EXAMPLES)]
+pub(crate) struct RelabelArgs {
+    /// Model of the method nearfar that `nearfar cluster --save-model`, or save() in Python, wrote
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Number of clusters
+    #[arg(short = 'k', long, value_name = "K", required = true)]
+    pub(crate) clusters: usize,
     /// Write the labels to this file instead of stdout (.csv, .txt, .npy or .json)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -319,6 +353,6 @@ pub(crate) struct CompletionsArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
     /// The page of this command instead of the program's
-    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "score", "make", "demo", "methods", "repro", "report", "compare", "plan", "completions", "man"]))]
+    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "relabel", "score", "make", "demo", "methods", "repro", "report", "compare", "plan", "completions", "man"]))]
     pub(crate) command: Option<String>,
 }

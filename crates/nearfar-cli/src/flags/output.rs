@@ -16,8 +16,8 @@ pub(crate) struct OutputArgs {
     /// Write the labels to this file instead of stdout (.csv, .txt, .npy or .json)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Keep everything in this folder instead: labels, weights, factor, membership, embedding, trace, members,
-    /// summary, settings, and the record that `nearfar report` draws
+    /// Keep everything in this folder instead: labels, weights, memberships, tree, trace, members, factor and embedding
+    /// where there are any, summary, settings, and the record that `nearfar report` draws
     #[arg(long, value_name = "DIR")]
     pub(crate) out_dir: Option<PathBuf>,
     /// Write a page to look at in a browser (.html): the answer, the points, every stage, all numbers
@@ -34,8 +34,8 @@ pub(crate) struct OutputArgs {
     /// own: g.csv gives g-s.csv, g-d.csv, g-z.csv
     #[arg(long, value_name = "FILE")]
     pub(crate) export_graph: Option<PathBuf>,
-    /// Which graphs, with commas between them: s similarity, d dissimilarity, z both merged with the factor
-    /// [default: s]
+    /// Which graphs, with commas between them: s similarity; of lsdg also d dissimilarity and z both merged with the
+    /// factor [default: s]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "s,d,z", requires = "export_graph")]
     pub(crate) graph: Vec<GraphKind>,
     /// Save the run in this folder as it goes, so that --resume can go on with it after a crash, a kill or Ctrl-C; removed

@@ -6,7 +6,9 @@ use std::time::Duration;
 use clap::ValueEnum;
 use nearfar::graph::GraphKind as FactoredGraph;
 use nearfar::learn::{MethodKind, Regularizer};
+use nearfar::engine::Engine;
 use nearfar::params::{Pruning, Starts};
+use nearfar::views::Views;
 use nearfar::{Metric, Mode, Precision, Preset};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +59,10 @@ words!(
         Spectral => MethodKind::Spectral,
         Nmf => MethodKind::Nmf,
     }
+);
+words!(
+    /// Ways to an answer.
+    EngineName => Engine { Auto => Engine::Auto, Graph => Engine::Graph, Mixture => Engine::Mixture }
 );
 words!(
     /// Regularisers.
@@ -167,6 +173,127 @@ pub(crate) enum ProgressKind {
     Auto,
     Json,
     None,
+}
+
+/// A number of clusters, or the wish that it be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clusters {
+    Auto,
+    Number(usize),
+}
+
+/// What may be said there.
+const HOW_MANY: &str = "how many clusters: a number, or auto";
+
+impl FromStr for Clusters {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            word if word.eq_ignore_ascii_case("auto") => Ok(Self::Auto),
+            word => word.parse().map(Self::Number).map_err(|_| HOW_MANY.to_owned()),
+        }
+    }
+}
+
+impl Serialize for Clusters {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Auto => serializer.serialize_str("auto"),
+            Self::Number(number) => serializer.serialize_u64(*number as u64),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Clusters {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        OneWord::deserialize(deserializer)?.text(HOW_MANY)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A value of a settings file that may be written as a number or as a word.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneWord {
+    Whole(i64),
+    Number(f64),
+    Word(String),
+    Other(serde::de::IgnoredAny),
+}
+
+impl OneWord {
+    /// As it would stand on the command line.
+    fn text<E: serde::de::Error>(self, allowed: &str) -> Result<String, E> {
+        match self {
+            Self::Whole(number) => Ok(number.to_string()),
+            Self::Number(number) => Ok(number.to_string()),
+            Self::Word(word) => Ok(word),
+            Self::Other(_) => Err(E::custom(allowed)),
+        }
+    }
+}
+
+/// A part of the points, above 0 and below 1, kept as it was written.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(into = "String")]
+pub(crate) struct Portion {
+    pub(crate) share: f64,
+    text: String,
+}
+
+impl FromStr for Portion {
+    type Err = String;
+
+    /// A number below 1, or one below 100 with % behind it.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no share of the points; write it as 5% or 0.05, above 0 and below 1");
+        let trimmed = text.trim();
+        let (number, unit) = trimmed.strip_suffix('%').map_or((trimmed, 1.0), |number| (number, 100.0));
+        let share = number.trim().parse::<f64>().map_err(|_| wrong())? / unit;
+        if !(share > 0.0 && share < 1.0) {
+            return Err(wrong());
+        }
+        Ok(Self { share, text: trimmed.to_owned() })
+    }
+}
+
+impl<'de> Deserialize<'de> for Portion {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = OneWord::deserialize(deserializer)?.text("a share is written as \"5%\" or 0.05")?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl From<Portion> for String {
+    fn from(portion: Portion) -> Self {
+        portion.text
+    }
+}
+
+/// Scalings to look at.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct ViewNames(pub(crate) Views);
+
+impl FromStr for ViewNames {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map(Self).map_err(|error: nearfar::ParamError| format!("it must be {}", error.allowed))
+    }
+}
+
+impl TryFrom<String> for ViewNames {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse().map_err(|error: String| format!("views = {text:?}: {error}"))
+    }
+}
+
+impl From<ViewNames> for String {
+    fn from(names: ViewNames) -> Self {
+        names.0.to_string()
+    }
 }
 
 /// An amount of memory, kept as it was written.
@@ -394,6 +521,34 @@ mod tests {
         assert_eq!(bytes("100"), Ok(100));
         for wrong in ["", "G", "-1G", "0", "nan", "inf", "1e99", "4X", "4 GG", "1e400"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_clusters() {
+        assert_eq!(("auto".parse(), " Auto".parse()), (Ok(Clusters::Auto), Ok(Clusters::Auto)));
+        assert_eq!(("12".parse(), "0".parse()), (Ok(Clusters::Number(12)), Ok(Clusters::Number(0))));
+        for wrong in ["", "x", "-1", "2.5", "automatic", "nan"] {
+            assert_eq!(wrong.parse::<Clusters>(), Err(HOW_MANY.to_owned()), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn portions() {
+        let share = |text: &str| text.parse::<Portion>().map(|portion| portion.share);
+        assert_eq!((share("0.25"), share("5 %"), share(" 12.5%")), (Ok(0.25), Ok(0.05), Ok(0.125)));
+        for wrong in ["", "%", "0", "1", "5", "100%", "-1%", "nan", "inf%", "x"] {
+            assert!(share(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_of_views() {
+        let names = |text: &str| text.parse::<ViewNames>().map(String::from);
+        assert_eq!(names("auto"), Ok("auto".to_owned()));
+        assert_eq!(names("unit, raw"), Ok("raw,unit".to_owned()));
+        for wrong in ["", "rawr", "raw,,unit", "auto,raw"] {
+            assert!(names(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -25,6 +25,9 @@ const MANY_COPIES: f64 = 0.1;
 /// Most bytes read from standard input.
 const MOST_STDIN: u64 = 8 << 30;
 
+/// Titles of columns that hold classes more often than measurements.
+const CLASS_TITLES: [&str; 7] = ["truth", "label", "labels", "class", "target", "cluster", "y"];
+
 /// What was read.
 pub(crate) struct Data {
     pub(crate) table: Table,
@@ -37,6 +40,8 @@ pub(crate) struct Data {
     metric: MetricName,
     /// Whose rows are whose, where several processes have read a part each; the table then holds the own rows, but names and classes of all.
     share: Option<Share>,
+    /// Columns that were not asked for by name but look like classes.
+    classes: Vec<String>,
     /// Seconds spent reading and rescaling.
     pub(crate) seconds: f64,
 }
@@ -77,7 +82,8 @@ impl Data {
             let scaled = rescale(&table.samples(), &scaling, &room)
                 .map_err(|problem| Failure::wrong(problem.to_string()))?;
             let (name, share, seconds) = (input.clone(), Some(part.share), clock.elapsed().as_secs_f64());
-            return Ok(Self { table, name, scaling, scaled, kind, metric, share, seconds });
+            let classes = classes(&table, args);
+            return Ok(Self { table, name, scaling, scaled, kind, metric, share, classes, seconds });
         }
         let (table, name) = if input == "-" {
             (from_stdin(&options)?, "stdin".to_owned())
@@ -93,7 +99,8 @@ impl Data {
         let scaled = rescale(&table.samples(), &scaling, &room)
             .map_err(|problem| Failure::wrong(problem.to_string()))?;
         let seconds = clock.elapsed().as_secs_f64();
-        Ok(Self { table, name, scaling, scaled, kind, metric, share: None, seconds })
+        let classes = classes(&table, args);
+        Ok(Self { table, name, scaling, scaled, kind, metric, share: None, classes, seconds })
     }
 
     /// Points of all processes.
@@ -150,6 +157,7 @@ impl Data {
             let text = "the data is larger than half of the memory and was narrowed to single precision; allow more memory (--memory) to keep it as it is, or write it as float32";
             notes.push(Note::new("narrowed_data", text.to_owned()));
         }
+        notes.extend(self.used_classes());
         if let Some(share) = &self.share {
             // What takes a look at all rows at once is left out.
             if self.scaled.is_none() {
@@ -174,6 +182,26 @@ impl Data {
             Some(names) => format!("{:?}", names[index]),
             None => index.to_string(),
         }
+    }
+
+    /// A column of classes among the features gives the answer away, or spoils it.
+    fn used_classes(&self) -> Option<Note> {
+        let text = match &self.classes[..] {
+            [] => return None,
+            [name] => format!(
+                "column {name:?} is used as a feature; if it holds known classes, set it aside with --truth {}, or name the features with --columns",
+                shell_word(name)
+            ),
+            [first, ..] => {
+                let names: Vec<String> = self.classes.iter().map(|name| format!("{name:?}")).collect();
+                format!(
+                    "columns {} are used as features; if one of them holds known classes, set it aside as with --truth {}, and name the features with --columns",
+                    names.join(", "),
+                    shell_word(first)
+                )
+            }
+        };
+        Some(Note::new("classes_used", text))
     }
 
     fn unlike_columns(&self, spreads: &[Spread]) -> Option<Note> {
@@ -215,6 +243,31 @@ impl Data {
             );
             Note::new("copies", text)
         })
+    }
+}
+
+/// Features whose titles say that they hold classes, but for those that were asked for.
+fn classes(table: &Table, args: &InputArgs) -> Vec<String> {
+    let names = table.column_names.as_deref().unwrap_or_default();
+    let has = |title: &str| names.iter().any(|name| name.eq_ignore_ascii_case(title));
+    let asked = |name: &String| args.columns.iter().flatten().any(|asked| asked == name);
+    // Beside an x, or beside known classes, y is a coordinate.
+    let coordinate = |title: &str| title == "y" && (has("x") || args.truth.is_some());
+    let found = |name: &&String| {
+        let title = name.trim().to_lowercase();
+        CLASS_TITLES.contains(&&*title) && !coordinate(&title) && !asked(name)
+    };
+    // One feature alone is what there is to work on.
+    if names.len() < 2 { Vec::new() } else { names.iter().filter(found).cloned().collect() }
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use nearfar::Model;
 use nearfar::learn::trace::TraceRow;
 use nearfar::load::write_npy;
+use nearfar::partition::Merge;
 use nearfar::slices::SparseRows;
 use nearfar_report::Record;
 use serde::Serialize;
@@ -14,7 +15,7 @@ use super::summary::{FORMAT, Summary, VERSION};
 use super::watch::Trace;
 use crate::exit::{Failure, Outcome};
 use crate::flags::GraphKind;
-use crate::output::{LabelFormat, write_file, write_labels};
+use crate::output::{Columns, LabelFormat, write_file};
 
 /// What the page of a run is drawn from.
 const RECORD: &str = "report.json";
@@ -127,22 +128,27 @@ impl Folder {
     pub(crate) fn save(
         &self,
         model: &Model,
-        ids: Option<&[String]>,
+        columns: &Columns<'_>,
         summary: &Summary,
         settings: &str,
         record: Option<&Record>,
     ) -> Outcome {
         let n = model.n_samples();
         self.put("settings.toml", |out| out.write_all(settings.as_bytes()))?;
-        self.put("labels.csv", |out| write_labels(out, &model.labels, ids, LabelFormat::Csv))?;
-        if !model.near_weights.is_empty() {
+        let columns = &columns.with_confidence(&model.confidence);
+        self.put("labels.csv", |out| columns.write(out, LabelFormat::Csv))?;
+        if let Some(weights) = weights(model) {
             self.put("weights.csv", |out| {
-                writeln!(out, "rank,near,far")?;
-                let weights = model.near_weights.iter().zip(&model.far_weights).enumerate();
-                weights.into_iter().try_for_each(|(rank, (near, far))| writeln!(out, "{rank},{near},{far}"))
+                let titles: Vec<&str> = weights.iter().map(|(title, _)| *title).collect();
+                writeln!(out, "rank,{}", titles.join(","))?;
+                (0..weights[0].1.len()).try_for_each(|rank| {
+                    let cells: Vec<String> = weights.iter().map(|(_, of)| of[rank].to_string()).collect();
+                    writeln!(out, "{rank},{}", cells.join(","))
+                })
             })?;
         }
-        if let Some(best) = model.best_member() {
+        self.put_account(model)?;
+        if let Some(best) = model.best_member().filter(|best| best.factor.n_samples() == n) {
             let factor = &best.factor;
             let by_rows: Vec<f64> =
                 (0..n).flat_map(|i| (0..factor.n_columns()).map(move |j| factor.get(i, j))).collect();
@@ -154,17 +160,48 @@ impl Folder {
         self.put_trace(members.flat_map(|(at, m)| m.last_loop().trace.iter().map(move |row| (at, row))))?;
         self.put_json("members.json", &without_traces(model))?;
         #[cfg(feature = "parquet")]
-        super::parquet::save(model, ids, |name, bytes| self.put(name, |out| out.write_all(bytes)))?;
+        super::parquet::save(model, columns, |name, bytes| self.put(name, |out| out.write_all(bytes)))?;
         if let Some(record) = record {
             self.put(RECORD, |out| out.write_all(record.to_json().as_bytes()))?;
         }
         self.put_json("summary.json", summary)
     }
 
+    /// How the clusters join, and how well each number of clusters stands out.
+    fn put_account(&self, model: &Model) -> Outcome {
+        if let Some(tree) = &model.tree {
+            self.put("tree.csv", |out| {
+                writeln!(out, "into,from,resolution")?;
+                let mut merges = tree.merges().iter();
+                merges.try_for_each(|Merge { into, from, resolution }| writeln!(out, "{into},{from},{resolution}"))
+            })?;
+            self.put("leaves.csv", |out| {
+                writeln!(out, "leaf")?;
+                tree.leaves().iter().try_for_each(|leaf| writeln!(out, "{leaf}"))
+            })?;
+        }
+        if let Some(count) = model.account.as_ref().and_then(|account| account.count.as_ref()) {
+            self.put("gaps.csv", |out| {
+                writeln!(out, "k,gap")?;
+                let mut gaps = (2..).zip(&count.gaps);
+                gaps.try_for_each(|(k, gap): (usize, _)| writeln!(out, "{k},{gap}"))
+            })?;
+        }
+        Ok(())
+    }
+
     /// What there is of a run that was stopped.
-    pub(crate) fn save_interrupted(&self, trace: &mut Trace, settings: &str) -> Outcome {
+    pub(crate) fn save_interrupted(
+        &self,
+        trace: &mut Trace,
+        settings: &str,
+        best: Option<&Columns<'_>>,
+    ) -> Outcome {
         trace.rows.sort_by_key(|(member, row)| (*member, row.iteration));
         self.put("settings.toml", |out| out.write_all(settings.as_bytes()))?;
+        if let Some(best) = best {
+            self.put("labels.csv", |out| best.write(out, LabelFormat::Csv))?;
+        }
         self.put_trace(trace.rows.iter().map(|(member, row)| (*member, row)))?;
         let stage = trace.stage.map_or("load", nearfar::observe::Stage::name);
         let iterations = trace.rows.len();
@@ -174,6 +211,17 @@ impl Folder {
             &Interrupted { format, version, status: "interrupted", stage, iterations },
         )
     }
+}
+
+/// Weights by rank with their titles; nothing where the method has none.
+pub(crate) fn weights(model: &Model) -> Option<Vec<(&'static str, &[f64])>> {
+    let (near, far) = (&*model.near_weights, &*model.far_weights);
+    if near.is_empty() {
+        return None;
+    }
+    // Some methods learn no far ranks.
+    let far = Some(("far", far)).filter(|(_, far)| far.len() == near.len());
+    Some(std::iter::once(("near", near)).chain(far).collect())
 }
 
 /// Members as JSON; their traces stand in a file of their own.

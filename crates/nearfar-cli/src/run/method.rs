@@ -8,67 +8,77 @@ use nearfar::learn::symnmf::SymNmfSolver;
 use nearfar::learn::{FactorSolver, MethodKind, MethodParams, Needs};
 
 use crate::exit::{Failure, Outcome};
-use crate::flags::{GraphKindName, LearnArgs, RegularizerName, SolverName};
+use crate::flags::{EngineName, GraphKindName, LearnArgs, RegularizerName, SolverName, ViewNames};
 
-/// Flags that only some methods take, with those that do.
-const TAKERS: [(&str, &[MethodKind]); 17] = {
-    use MethodKind::{Anls, AoSymNmf, CgSymNmf, Gnmf, GsNmf, Lsdg, NmfAn, RbsMf, S3Nmf, SBsum, SymNmf};
-    [
-        ("solver", &[Lsdg, AoSymNmf, SymNmf, Anls, SBsum, GsNmf]),
-        ("regularizer", &[Lsdg, AoSymNmf]),
-        ("lambda", &[Anls, GsNmf, Gnmf, NmfAn, RbsMf]),
-        ("tau", &[S3Nmf]),
-        ("members", &[S3Nmf]),
-        ("rounds", &[S3Nmf]),
-        ("soft-votes", &[S3Nmf]),
-        ("alpha", &[Lsdg, AoSymNmf, CgSymNmf]),
-        ("beta", &[Lsdg, CgSymNmf]),
-        ("mu", &[Lsdg, RbsMf]),
-        ("neighbors", &[Lsdg, NmfAn]),
-        ("preset", &[Lsdg]),
-        ("eta", &[Lsdg]),
-        ("start", &[Lsdg]),
-        ("prune", &[Lsdg]),
-        ("no-dissimilarity", &[Lsdg]),
-        ("no-orthogonality", &[Lsdg]),
+/// Who takes a flag.
+enum Takers {
+    /// These methods.
+    Only(&'static [MethodKind]),
+    /// All methods that iterate, which is all but nearfar.
+    Iterated,
+}
+
+/// Flags that only some methods take, with those that do, and whether each was given.
+fn flags(learn: &LearnArgs) -> Vec<(&'static str, Takers, bool)> {
+    use MethodKind::{Anls, AoSymNmf, CgSymNmf, Gnmf, GsNmf, Lsdg, NearFar, NmfAn, RbsMf, S3Nmf, SBsum, SymNmf};
+    use Takers::{Iterated, Only};
+    vec![
+        ("engine", Only(&[NearFar]), learn.engine.is_some()),
+        ("views", Only(&[NearFar]), learn.views.is_some()),
+        ("preset", Only(&[Lsdg]), learn.preset.is_some()),
+        ("neighbors", Only(&[Lsdg, NmfAn]), learn.neighbors.is_some()),
+        ("alpha", Only(&[Lsdg, AoSymNmf, CgSymNmf]), learn.alpha.is_some()),
+        ("relative-alpha", Only(&[Lsdg, AoSymNmf, CgSymNmf]), learn.relative_alpha),
+        ("absolute-alpha", Only(&[Lsdg, AoSymNmf, CgSymNmf]), learn.absolute_alpha),
+        ("beta", Only(&[Lsdg, CgSymNmf]), learn.beta.is_some()),
+        ("mu", Only(&[Lsdg, RbsMf]), learn.mu.is_some()),
+        ("eta", Only(&[Lsdg]), learn.eta.is_some()),
+        ("no-dissimilarity", Only(&[Lsdg]), learn.no_dissimilarity),
+        ("no-orthogonality", Only(&[Lsdg]), learn.no_orthogonality),
+        ("reseed", Iterated, learn.reseed),
+        ("start", Only(&[Lsdg]), learn.start.is_some()),
+        ("prune", Only(&[Lsdg]), learn.prune.is_some()),
+        ("mode", Iterated, learn.mode.is_some()),
+        ("near", Iterated, learn.near.is_some()),
+        ("far", Iterated, learn.far.is_some()),
+        ("bins", Iterated, learn.bins.is_some()),
+        ("starts", Iterated, learn.starts.is_some()),
+        ("max-iter", Iterated, learn.max_iter.is_some()),
+        ("tol", Iterated, learn.tol.is_some()),
+        ("precision", Iterated, learn.precision.is_some()),
+        ("solver", Only(&[Lsdg, AoSymNmf, SymNmf, Anls, SBsum, GsNmf]), learn.solver.is_some()),
+        ("regularizer", Only(&[Lsdg, AoSymNmf]), learn.regularizer.is_some()),
+        ("lambda", Only(&[Anls, GsNmf, Gnmf, NmfAn, RbsMf]), learn.lambda.is_some()),
+        ("tau", Only(&[S3Nmf]), learn.tau.is_some()),
+        ("members", Only(&[S3Nmf]), learn.members.is_some()),
+        ("rounds", Only(&[S3Nmf]), learn.rounds.is_some()),
+        ("soft-votes", Only(&[S3Nmf]), learn.soft_votes),
     ]
-};
-
-/// The flags of that list that were given.
-fn given(learn: &LearnArgs) -> Vec<&'static str> {
-    let flags = [
-        ("solver", learn.solver.is_some()),
-        ("regularizer", learn.regularizer.is_some()),
-        ("lambda", learn.lambda.is_some()),
-        ("tau", learn.tau.is_some()),
-        ("members", learn.members.is_some()),
-        ("rounds", learn.rounds.is_some()),
-        ("soft-votes", learn.soft_votes),
-        ("alpha", learn.alpha.is_some()),
-        ("beta", learn.beta.is_some()),
-        ("mu", learn.mu.is_some()),
-        ("neighbors", learn.neighbors.is_some()),
-        ("preset", learn.preset.is_some()),
-        ("eta", learn.eta.is_some()),
-        ("start", learn.start.is_some()),
-        ("prune", learn.prune.is_some()),
-        ("no-dissimilarity", learn.no_dissimilarity),
-        ("no-orthogonality", learn.no_orthogonality),
-    ];
-    flags.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
 }
 
 /// Refuse a flag that the method would silently ignore.
 pub(crate) fn check_flags(method: MethodKind, learn: &LearnArgs) -> Outcome {
-    for flag in given(learn) {
-        let takers = TAKERS.iter().find(|(name, _)| *name == flag).map_or(&[][..], |(_, takers)| takers);
-        if !takers.contains(&method) {
-            let names: Vec<&str> = takers.iter().map(|kind| kind.name()).collect();
-            return Err(Failure::wrong(format!(
-                "--{flag} is no setting of the method {method} (it is one of {}); see nearfar methods {method}",
-                names.join(", ")
-            )));
+    for (flag, takers, _) in flags(learn).into_iter().filter(|(_, _, given)| *given) {
+        let (taken, names, first) = match takers {
+            Takers::Only(takers) => {
+                let names: Vec<&str> = takers.iter().map(|kind| kind.name()).collect();
+                (takers.contains(&method), names.join(", "), takers[0])
+            }
+            Takers::Iterated => {
+                (method != MethodKind::NearFar, "lsdg and the other methods".to_owned(), MethodKind::Lsdg)
+            }
+        };
+        if taken {
+            continue;
         }
+        let tip = if learn.method.is_none() && method == MethodKind::NearFar {
+            format!("add --method {first}, or leave it out")
+        } else {
+            format!("see nearfar methods {method}")
+        };
+        return Err(Failure::wrong(format!(
+            "--{flag} is no setting of the method {method} (it is one of {names}); {tip}"
+        )));
     }
     let graph = learn.graph_kind.is_some() || learn.graph_neighbors.is_some();
     if graph && !matches!(method.needs(), Needs::Graph | Needs::Both) {
@@ -85,6 +95,10 @@ pub(crate) fn params(method: MethodKind, learn: &LearnArgs) -> Outcome<MethodPar
     let mut params = method.default_params();
     let set = |value: &mut f64, given: Option<f64>| *value = given.unwrap_or(*value);
     match &mut params {
+        MethodParams::NearFar(own) => {
+            own.engine = learn.engine.map_or(own.engine, EngineName::value);
+            own.views = learn.views.map_or(own.views, |names| names.0);
+        }
         MethodParams::AoSymNmf(own) => {
             set(&mut own.alpha, learn.alpha);
             own.solver = factor_solver(learn, own.solver)?;
@@ -181,6 +195,10 @@ pub(crate) fn resolve(learn: &mut LearnArgs, params: &Params) {
         learn.graph_neighbors = params.graph.neighbors;
     }
     match params.method {
+        MethodParams::NearFar(own) => {
+            learn.engine = EngineName::of(own.engine);
+            learn.views = Some(ViewNames(own.views));
+        }
         MethodParams::AoSymNmf(own) => {
             learn.alpha = Some(own.alpha);
             learn.solver = name_of(&own.solver, &FACTOR);

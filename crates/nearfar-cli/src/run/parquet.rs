@@ -6,28 +6,29 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use nearfar::Model;
 use parquet::arrow::ArrowWriter;
 
+use super::folder::weights;
 use crate::exit::{Failure, Outcome};
-use crate::output::whole;
+use crate::output::{Columns, whole};
 
 /// Hand each table, as the bytes of a Parquet file, to `put`.
-pub(crate) fn save(model: &Model, ids: Option<&[String]>, put: impl Fn(&str, &[u8]) -> Outcome) -> Outcome {
-    let mut labels: Vec<(&str, ArrayRef)> = Vec::new();
-    if let Some(ids) = ids {
-        labels.push(("id", Arc::new(StringArray::from_iter_values(ids))));
+pub(crate) fn save(model: &Model, columns: &Columns<'_>, put: impl Fn(&str, &[u8]) -> Outcome) -> Outcome {
+    let mut labels: Vec<(String, ArrayRef)> = Vec::new();
+    if let Some(ids) = columns.ids {
+        labels.push(("id".into(), Arc::new(StringArray::from_iter_values(ids))));
     }
-    labels.push(("label", integers(model.labels.iter().copied())));
+    labels.push(("label".into(), Arc::new(Int64Array::from(columns.labels.clone()))));
+    if let Some(confidence) = columns.confidence {
+        labels.push(("confidence".into(), floats(confidence.iter().copied())));
+    }
+    for (k, level) in &columns.levels {
+        labels.push((format!("k{k}"), Arc::new(Int64Array::from(level.clone()))));
+    }
     put("labels.parquet", &table(labels)?)?;
-    if model.near_weights.is_empty() {
-        return put_trace(model, put);
+    if let Some(weights) = weights(model) {
+        let mut columns = vec![("rank".to_owned(), integers(0..weights[0].1.len()))];
+        columns.extend(weights.iter().map(|(title, of)| ((*title).to_owned(), floats(of.iter().copied()))));
+        put("weights.parquet", &table(columns)?)?;
     }
-    put(
-        "weights.parquet",
-        &table(vec![
-            ("rank", integers(0..model.near_weights.len())),
-            ("near", floats(model.near_weights.iter().copied())),
-            ("far", floats(model.far_weights.iter().copied())),
-        ])?,
-    )?;
     put_trace(model, put)
 }
 
@@ -38,7 +39,7 @@ fn put_trace(model: &Model, put: impl Fn(&str, &[u8]) -> Outcome) -> Outcome {
     };
     put(
         "trace.parquet",
-        &table(vec![
+        &table([
             ("member", integers(rows().map(|(member, _)| member))),
             ("iteration", integers(rows().map(|(_, row)| row.iteration))),
             ("loss", floats(rows().map(|(_, row)| row.loss()))),
@@ -63,7 +64,7 @@ fn floats(values: impl Iterator<Item = f64>) -> ArrayRef {
     Arc::new(Float64Array::from_iter_values(values))
 }
 
-fn table(columns: Vec<(&str, ArrayRef)>) -> Outcome<Vec<u8>> {
+fn table<N: AsRef<str>>(columns: impl IntoIterator<Item = (N, ArrayRef)>) -> Outcome<Vec<u8>> {
     let failed = |error: String| Failure::wrong(format!("the Parquet copy cannot be made: {error}"));
     let batch = RecordBatch::try_from_iter(columns).map_err(|error| failed(error.to_string()))?;
     let mut bytes = Vec::new();

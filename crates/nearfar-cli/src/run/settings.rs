@@ -3,13 +3,14 @@
 use clap::{Args, Command};
 use nearfar::learn::lsdg::{Alpha, Density};
 use nearfar::learn::{MethodKind, MethodParams, Reseed};
-use nearfar::{BinnedParams, Params};
+use nearfar::views::{View, Views};
+use nearfar::{Params, Preset};
 use toml::{Table, Value};
 
 use crate::exit::{Failure, Outcome};
 use crate::flags::{
-    ClusterArgs, GraphKindName, LearnArgs, MethodName, MetricName, ModeName, PrecisionName, PresetName,
-    Prune, RegularizerName, StartName,
+    ClusterArgs, Clusters, GraphKindName, LearnArgs, MethodName, MetricName, ModeName, PrecisionName,
+    PresetName, Prune, RegularizerName, Scale, StartName,
 };
 
 /// Keys that a preset decides.
@@ -27,8 +28,12 @@ const OF_PRESET: [&str; 10] = [
 ];
 
 /// Keys that push each other out: a flag on the left removes those on the right from the file.
-const RIVALS: [(&str, &[&str]); 8] = [
+const RIVALS: [(&str, &[&str]); 12] = [
     ("preset", &OF_PRESET),
+    ("scale", &["views"]),
+    ("views", &["scale"]),
+    ("noise", &["min-confidence"]),
+    ("min-confidence", &["noise"]),
     ("header", &["no-header"]),
     ("no-header", &["header"]),
     ("relative-alpha", &["absolute-alpha"]),
@@ -37,6 +42,32 @@ const RIVALS: [(&str, &[&str]); 8] = [
     ("mu", &["neighbors", "eta"]),
     ("eta", &["neighbors"]),
 ];
+
+/// Settings that mean the same for every method.
+const OF_ANY_METHOD: [&str; 4] = ["clusters", "seed", "threads", "memory"];
+
+/// The name of the method that these settings ask for, where they ask for one.
+fn method_of(table: &Table) -> Option<&str> {
+    let word = |key: &str| table.get(key).and_then(Value::as_str);
+    word("method").or_else(|| word("preset").filter(|preset| *preset != "default").map(|_| "lsdg"))
+}
+
+/// Leave out what a file says of another method than the flags ask for.
+fn drop_other_method(table: &mut Table, given: &Table) {
+    match (method_of(given), method_of(table)) {
+        (Some(wanted), Some(found)) if wanted != found => {}
+        _ => return,
+    }
+    let of_learning: Vec<String> = long_flags(&LearnArgs::augment_args(Command::new("learn")));
+    table.retain(|key, _| OF_ANY_METHOD.contains(&key) || !of_learning.iter().any(|flag| *flag == key));
+}
+
+fn long_flags(command: &Command) -> Vec<String> {
+    let name = |argument: &clap::Arg| {
+        argument.get_long().map_or_else(|| argument.get_id().to_string(), str::to_owned)
+    };
+    command.get_arguments().map(name).collect()
+}
 
 /// Flags over the file that `--config` names.
 pub(crate) fn merge(flags: ClusterArgs) -> Outcome<ClusterArgs> {
@@ -54,6 +85,7 @@ pub(crate) fn merge(flags: ClusterArgs) -> Outcome<ClusterArgs> {
     };
     // A switch that is off was not given.
     given.retain(|_, value| *value != Value::Boolean(false));
+    drop_other_method(&mut table, &given);
     for (_, rivals) in RIVALS.iter().filter(|(winner, _)| given.contains_key(*winner)) {
         table.retain(|key, _| !rivals.contains(&key));
     }
@@ -68,11 +100,7 @@ pub(crate) fn merge(flags: ClusterArgs) -> Outcome<ClusterArgs> {
 /// Every key must be a flag of `cluster`.
 pub(crate) fn check_keys(table: &Table, place: &str) -> Outcome {
     let command = ClusterArgs::augment_args(Command::new("cluster"));
-    let known: Vec<String> = command
-        .get_arguments()
-        .map(|argument| argument.get_long().map_or_else(|| argument.get_id().to_string(), str::to_owned))
-        .filter(|key| key != "config")
-        .collect();
+    let known: Vec<String> = long_flags(&command).into_iter().filter(|key| key != "config").collect();
     for key in table.keys() {
         if known.iter().any(|known| known == key) {
             continue;
@@ -99,18 +127,65 @@ fn alike(a: &str, b: &str) -> bool {
     2 * shared(a, b) >= a.len().max(b.len()) - 1 && shared(a, b) > 0
 }
 
+/// The method: that which was named, else lsdg where one of its published presets was asked for.
+pub(crate) fn method(learn: &LearnArgs) -> MethodKind {
+    let published = matches!(learn.preset, Some(PresetName::Paper | PresetName::Demo));
+    let unnamed = if published { MethodKind::Lsdg } else { MethodKind::NearFar };
+    learn.method.map_or(unnamed, MethodName::value)
+}
+
+/// The number of clusters; `None` where it is to be found.
+fn clusters(method: MethodKind, learn: &LearnArgs) -> Outcome<Option<usize>> {
+    let finds = method == MethodKind::NearFar;
+    match learn.clusters {
+        Some(Clusters::Number(0)) => {
+            let auto = if finds { ", or auto" } else { "" };
+            Err(Failure::wrong(format!("-k = 0 is not allowed: it must be a number from 1 on{auto}")))
+        }
+        Some(Clusters::Number(number)) => Ok(Some(number)),
+        Some(Clusters::Auto) | None if finds => Ok(None),
+        Some(Clusters::Auto) => Err(Failure::wrong(format!(
+            "-k auto: {method} cannot find the number of clusters, only nearfar can; give a number, as in -k 3"
+        ))),
+        None => Err(Failure::wrong(format!(
+            "how many clusters? {method} cannot find out, only nearfar can; say it with -k, as in -k 3"
+        ))),
+    }
+}
+
+/// The library's parameters of a run on this input.
+pub(crate) fn params_for(args: &ClusterArgs) -> Outcome<Params> {
+    let mut params = params(&args.learn)?;
+    let views = args.learn.views.map(|names| names.0);
+    let cosine = args.input.metric == Some(MetricName::Cosine);
+    if cosine && views.is_some_and(|views| !views.is_auto()) {
+        return Err(Failure::wrong("--metric cosine is a view by itself (unit); leave out --views"));
+    }
+    if let MethodParams::NearFar(own) = &mut params.method
+        && args.input.scale.unwrap_or_default() != Scale::None
+    {
+        if views.is_some() {
+            return Err(Failure::wrong(
+                "--scale fixes one view of the data, and --views asks for several; leave out one of them",
+            ));
+        }
+        own.views = Views::of(&[View::Raw]);
+    }
+    Ok(params)
+}
+
 /// The library's parameters.
 pub(crate) fn params(learn: &LearnArgs) -> Outcome<Params> {
-    let clusters = learn.clusters.ok_or_else(|| {
-        Failure::wrong("how many clusters? Say it with -k, as in `nearfar cluster data.csv -k 3`")
-    })?;
-    let method = learn.method.map_or(MethodKind::NearFar, MethodName::value);
-    let mut params = if method == MethodKind::Lsdg {
-        Params::preset(clusters, learn.preset.map(PresetName::value).unwrap_or_default())
-    } else {
-        Params::of(clusters, super::method::params(method, learn)?)
-    };
+    let method = method(learn);
     super::method::check_flags(method, learn)?;
+    let clusters = clusters(method, learn)?;
+    let n_clusters = clusters.unwrap_or(1);
+    let mut params = if method == MethodKind::Lsdg {
+        Params::preset(n_clusters, learn.preset.map_or(Preset::Default, PresetName::value))
+    } else {
+        Params::of(n_clusters, super::method::params(method, learn)?)
+    };
+    params.find_clusters = clusters.is_none();
     let lsdg = &mut params.lsdg;
     let (Alpha::Absolute(mut alpha) | Alpha::Relative(mut alpha)) = lsdg.alpha;
     alpha = learn.alpha.unwrap_or(alpha);
@@ -147,7 +222,7 @@ pub(crate) fn params(learn: &LearnArgs) -> Outcome<Params> {
     params.memory = learn.memory.as_ref().map(|size| size.bytes);
     params.precision = learn.precision.map_or(params.precision, PrecisionName::value);
     params.mode = learn.mode.map_or(params.mode, ModeName::value);
-    params.binned = BinnedParams { near: learn.near, far: learn.far, bins: learn.bins, sketch: learn.sketch };
+    (params.binned.near, params.binned.far, params.binned.bins) = (learn.near, learn.far, learn.bins);
     params.check()?;
     Ok(params)
 }
@@ -182,14 +257,22 @@ pub(crate) fn resolved(args: &ClusterArgs, params: &Params) -> String {
     }
     let learn = &mut full.learn;
     learn.method = MethodName::of(params.method.kind());
-    learn.starts = Some(params.starts);
-    learn.max_iter = Some(params.stop.max_iter);
-    learn.tol = Some(params.stop.loss_tolerance);
     learn.seed = Some(params.seed);
+    if params.find_clusters {
+        learn.clusters = Some(Clusters::Auto);
+    }
+    if params.method.kind() != MethodKind::NearFar {
+        learn.starts = Some(params.starts);
+        learn.max_iter = Some(params.stop.max_iter);
+        learn.tol = Some(params.stop.loss_tolerance);
+    }
     if params.method == MethodParams::Lsdg {
         resolve_lsdg(learn, params);
     } else {
         super::method::resolve(learn, params);
+    }
+    if full.input.scale.unwrap_or_default() != Scale::None {
+        full.learn.views = None; // the scale fixes it
     }
     full.input.input_kind.get_or_insert_default();
     full.input.scale.get_or_insert_default();

@@ -3,13 +3,18 @@
 use nearfar::checkpoint::{Checkpoint, Resumed};
 use nearfar::crew::{Tally, TeamReport};
 use nearfar::labels::score::Scores;
-use nearfar::learn::StopReason;
+use nearfar::engine::Account;
 use nearfar::learn::lsdg::{Alpha, Density};
+use nearfar::learn::{MethodKind, StopReason};
 use nearfar::plan::human_bytes;
 use nearfar::{Model, Params};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
+use super::account;
 use super::data::Data;
+use super::labels::Noise;
+use crate::output::Columns;
 use crate::paint::{Paint, say};
 
 /// Something to look at, and what to do about it.
@@ -53,11 +58,24 @@ pub(crate) struct Summary {
     iterations: Vec<usize>,
     agreement: f64,
     precision: nearfar::Precision,
-    mode: nearfar::Mode,
+    /// Of methods that rank pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<nearfar::Mode>,
     #[serde(skip_serializing_if = "Option::is_none")]
     binned: Option<nearfar::prepared::BinnedReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     search: Option<nearfar::neighbors::SearchReport>,
+    /// How the default method came to its answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<Account>,
+    /// How sure labels are, of the default method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certainty: Option<Certainty>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tree: Option<Tree>,
+    /// Points that were labelled −1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) noise: Option<Noise>,
     /// What was taken from a checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     resumed: Option<Resumed>,
@@ -74,9 +92,44 @@ pub(crate) struct Summary {
     pub(crate) warnings: Vec<Note>,
     settings: Params,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ids: Option<Vec<String>>,
+    ids: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) labels: Option<Vec<usize>>,
+    labels: Option<Vec<i64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    levels: BTreeMap<String, Vec<i64>>,
+}
+
+/// How sure labels are.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Certainty {
+    pub(crate) mean: f64,
+    pub(crate) least: f64,
+    /// Share of the points below ½.
+    pub(crate) below_half: f64,
+}
+
+impl Certainty {
+    fn of(confidence: &[f64]) -> Option<Self> {
+        if confidence.is_empty() {
+            return None;
+        }
+        let n = confidence.len() as f64;
+        Some(Self {
+            mean: confidence.iter().sum::<f64>() / n,
+            least: confidence.iter().copied().fold(f64::INFINITY, f64::min),
+            below_half: confidence.iter().filter(|c| **c < 0.5).count() as f64 / n,
+        })
+    }
+}
+
+/// The size of a tree of clusters.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Tree {
+    /// The most clusters it gives.
+    most: usize,
+    pieces: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -108,6 +161,7 @@ impl Summary {
         seconds.extend(
             model.timings.iter().map(|(stage, seconds)| Stage { stage: stage.name(), seconds: *seconds }),
         );
+        let ranked = model.params.method.kind() != MethodKind::NearFar;
         let mut summary = Self {
             format: FORMAT,
             version: VERSION,
@@ -129,9 +183,17 @@ impl Summary {
             iterations: loops().map(|run| run.iterations).collect(),
             agreement: model.agreement,
             precision: model.precision,
-            mode: if model.binned.is_some() { nearfar::Mode::Binned } else { nearfar::Mode::Exact },
+            mode: ranked.then_some(if model.binned.is_some() {
+                nearfar::Mode::Binned
+            } else {
+                nearfar::Mode::Exact
+            }),
             binned: model.binned,
             search: model.search,
+            account: model.account.clone(),
+            certainty: Certainty::of(&model.confidence),
+            tree: model.tree.as_ref().map(|tree| Tree { most: tree.most(), pieces: tree.pieces() }),
+            noise: None,
             resumed: None,
             scores: truth.and_then(|truth| nearfar::labels::score::score(&model.labels, &truth.codes).ok()),
             classes: truth.map(|truth| truth.names.len()),
@@ -141,6 +203,8 @@ impl Summary {
             settings: model.params.clone(),
             ids: None,
             labels: None,
+            confidence: None,
+            levels: BTreeMap::new(),
         };
         summary.warnings.extend(model.warnings.iter().map(Note::of_library));
         summary.note_unconverged(model);
@@ -152,6 +216,14 @@ impl Summary {
         self.resumed = checkpoint.resumed();
         let troubles = checkpoint.troubles().into_iter();
         self.warnings.extend(troubles.map(|message| Note::new("checkpoint", message)));
+    }
+
+    /// Labels, and what goes with them, as a part of the JSON.
+    pub(crate) fn take_columns(&mut self, columns: &Columns<'_>) {
+        self.ids = columns.ids.map(<[String]>::to_vec);
+        self.labels = Some(columns.labels.clone());
+        self.confidence = columns.confidence.map(<[f64]>::to_vec);
+        self.levels = columns.levels.iter().map(|(k, labels)| (format!("k{k}"), labels.clone())).collect();
     }
 
     /// Program and version.
@@ -203,6 +275,26 @@ impl Summary {
         } else if let Some(search) = self.search.filter(|search| search.approximate) {
             line("neighbours", found(&search));
         }
+        if let Some(account) = &self.account {
+            account::lines(account, model, verbose).into_iter().for_each(|(name, text)| line(name, text));
+            line("clusters", format!("{}: {}", self.n_clusters, sizes(&self.cluster_sizes)));
+            self.print_certainty(&line);
+        } else {
+            self.print_convergence(model, &line);
+        }
+        if let Some(scores) = &self.scores {
+            line("scores", score_line(scores));
+        }
+        if verbose && self.account.is_some() {
+            account::members(model);
+        } else if verbose {
+            members(model);
+        }
+        self.print_warnings(paint);
+    }
+
+    /// Weights, clusters and how the starts ended, of methods that iterate.
+    fn print_convergence(&self, model: &Model, line: &impl Fn(&str, String)) {
         if self.members > 0 && !model.near_weights.is_empty() {
             let of = model.near_weights.len();
             line("trusted", format!("{} ranks as near, {} as far, of {of}", self.near_ranks, self.far_ranks));
@@ -220,13 +312,30 @@ impl Summary {
                 format!("{:.2} of {} kept starts with the result (ARI)", self.agreement, self.members_kept);
             line("agreement", text);
         }
-        if let Some(scores) = &self.scores {
-            line("scores", score_line(scores));
+    }
+
+    /// How sure the default method is.
+    fn print_certainty(&self, line: &impl Fn(&str, String)) {
+        if self.members > 1 {
+            let text = format!("{:.2} of all {} members with the result (ARI)", self.agreement, self.members);
+            line("agreement", text);
         }
-        if verbose {
-            members(model);
+        if let Some(Certainty { mean, below_half, .. }) = self.certainty {
+            let below = match below_half {
+                0.0 => "no point".to_owned(),
+                share => format!("{} of the points", percent(share)),
+            };
+            line("certainty", format!("{mean:.2} on average; {below} below 0.5"));
         }
-        self.print_warnings(paint);
+        if let Some(Noise { points, up_to }) = self.noise {
+            let scored = if self.scores.is_some() { "; the scores count them with their clusters" } else { "" };
+            let share = percent(points as f64 / self.n_samples.max(1) as f64);
+            line("noise", match points {
+                0 => "no point is labelled -1".to_owned(),
+                1 => format!("1 point is labelled -1 (certainty {up_to:.2}){scored}"),
+                _ => format!("{points} points ({share}) are labelled -1 (certainty up to {up_to:.2}){scored}"),
+            });
+        }
     }
 
     pub(crate) fn print_warnings(&self, paint: Paint) {
@@ -280,8 +389,17 @@ fn wrapped(text: &str) -> String {
     lines
 }
 
+/// A share as people read it.
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        p if p < 0.1 => "under 0.1 %".to_owned(),
+        p if p < 10.0 => format!("{p:.1} %"),
+        p => format!("{p:.0} %"),
+    }
+}
+
 /// The first hundred sizes.
-fn sizes(sizes: &[usize]) -> String {
+pub(crate) fn sizes(sizes: &[usize]) -> String {
     const MOST: usize = 100;
     let shown: Vec<String> = sizes.iter().take(MOST).map(ToString::to_string).collect();
     let rest = sizes.len().saturating_sub(MOST);
@@ -343,8 +461,18 @@ fn describe(params: &Params) -> String {
     };
     let preset = format!("{:?}", params.preset).to_lowercase();
     let method = params.method.kind();
-    if method != nearfar::learn::MethodKind::Lsdg {
-        return describe_other(params);
+    match method {
+        MethodKind::Lsdg => {}
+        MethodKind::NearFar => {
+            let own = params.nearfar();
+            let engine = format!("{:?}", own.engine).to_lowercase();
+            let clusters = if params.find_clusters { "auto".to_owned() } else { params.n_clusters.to_string() };
+            return format!(
+                "method {method}, clusters {clusters}, engine {engine}, views {}, seed {}",
+                own.views, params.seed
+            );
+        }
+        _ => return describe_other(params),
     }
     let (starts, beta, seed) = (params.starts, params.lsdg.beta, params.seed);
     format!(

@@ -6,14 +6,19 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nearfar::learn::trace::TraceRow;
+use nearfar::model::Keeper;
 use nearfar::observe::{Event, Observer, Stage};
 
+use super::ticker::{EVERY, FIRST, Ticker};
 use crate::flags::{OutputArgs, ProgressKind};
 use crate::interrupt;
 use crate::paint::{say, unicode};
 
 /// Iterations seen so far, with the member each belongs to.
 pub(crate) type SharedTrace = Arc<Mutex<Trace>>;
+
+/// The starts that have ended, as long as nobody has taken them.
+pub(crate) type SharedKeeper = Arc<Mutex<Keeper>>;
 
 /// What was seen of a run.
 #[derive(Debug, Default)]
@@ -32,13 +37,23 @@ pub(crate) struct Watch {
     keep_trace: bool,
     quiet: bool,
     pub(crate) trace: SharedTrace,
+    /// Where an interrupted run has labels to write.
+    pub(crate) keeper: Option<SharedKeeper>,
+    /// Where there is neither a bar nor JSON.
+    ticker: Option<Ticker>,
+    /// What a start is called.
+    start: &'static str,
     clock: Instant,
 }
 
 impl Watch {
-    pub(crate) fn new(output: &OutputArgs) -> Self {
+    /// `start`: what a start of the method is called.
+    pub(crate) fn new(output: &OutputArgs, start: &'static str) -> Self {
         let kind = output.progress.unwrap_or_default();
-        let bars = kind == ProgressKind::Auto && !output.quiet && std::io::stderr().is_terminal();
+        let shown = kind == ProgressKind::Auto && !output.quiet;
+        let bars = shown && std::io::stderr().is_terminal();
+        let ticks = shown && !bars && !output.json;
+        let keeps = output.output.is_some() || output.out_dir.is_some();
         Self {
             bar: bars.then(Mutex::default),
             json: kind == ProgressKind::Json,
@@ -46,6 +61,9 @@ impl Watch {
             keep_trace: output.out_dir.is_some(),
             quiet: output.quiet || output.json,
             trace: SharedTrace::default(),
+            keeper: keeps.then(SharedKeeper::default),
+            ticker: ticks.then(|| Ticker::new(FIRST, EVERY, |line| say(format_args!("{line}")))),
+            start,
             clock: Instant::now(),
         }
     }
@@ -66,7 +84,7 @@ impl Watch {
             }
             Event::Iteration { member, row } => {
                 if let Some(bar) = &*bar {
-                    bar.set_message(format!("start {}, iteration {}", member + 1, row.iteration));
+                    bar.set_message(format!("{} {}, iteration {}", self.start, member + 1, row.iteration));
                 }
             }
             Event::Trouble { message } => {
@@ -117,6 +135,12 @@ impl Observer for Watch {
         self.show(event);
         if self.json {
             self.tell(event);
+        }
+        if let Some(ticker) = &self.ticker {
+            ticker.notice(event);
+        }
+        if let (Some(keeper), Event::Member { .. }) = (&self.keeper, event) {
+            keeper.lock().unwrap_or_else(PoisonError::into_inner).notice(event);
         }
         match event {
             Event::Started { stage } => {

@@ -10,6 +10,8 @@ use crate::record::{Cluster, Histogram, Shown};
 const MOST_REPRESENTATIVES: usize = 6;
 /// Points that are least sure of their cluster.
 const MOST_UNCERTAIN: usize = 12;
+/// The same, in a table.
+const MOST_DOUBTFUL: usize = 20;
 /// A lead of the own cluster over the next one below this is no lead.
 const CLOSE: f64 = 0.2;
 /// From this lead on a point is in no doubt worth a word.
@@ -20,6 +22,7 @@ const MOST_PICTURES: usize = 400;
 /// The points, with their shares in the clusters.
 pub(crate) struct People<'a> {
     membership: &'a [f64],
+    confidence: &'a [f64],
     pub(crate) labels: &'a [usize],
     pub(crate) ids: Option<&'a [String]>,
     samples: Option<&'a Samples<'a>>,
@@ -35,7 +38,18 @@ impl<'a> People<'a> {
         samples: Option<&'a Samples<'a>>,
         picture: Option<Picture>,
     ) -> Self {
-        Self { membership: &model.membership, labels, ids, samples, picture, r: model.about.n_clusters }
+        let (membership, confidence) = (&model.membership, &model.confidence);
+        Self { membership, confidence, labels, ids, samples, picture, r: model.about.n_clusters }
+    }
+
+    /// How sure the label of a point is, where the method tells.
+    pub(crate) fn confidence(&self, i: usize) -> Option<f64> {
+        self.confidence.get(i).copied()
+    }
+
+    /// By what points are ordered: confidence, or else the share of the own cluster.
+    pub(crate) fn sure(&self, i: usize) -> f64 {
+        self.confidence(i).unwrap_or_else(|| self.own(i))
     }
 
     fn shares(&self, i: usize) -> &[f64] {
@@ -82,6 +96,7 @@ impl<'a> People<'a> {
             id: self.id(i),
             label: self.labels[i] as u32,
             membership: rounded(self.own(i), 4),
+            confidence: self.confidence(i).map(|sure| rounded(sure, 4)),
             second,
             image: self.picture(i),
         }
@@ -100,12 +115,26 @@ impl<'a> People<'a> {
     }
 
     pub(crate) fn uncertain(&self) -> Vec<Shown> {
+        if !self.confidence.is_empty() {
+            return self.doubtful();
+        }
         if !self.soft() {
             return Vec::new();
         }
         let mut order: Vec<usize> = (0..self.labels.len()).filter(|i| self.margin(*i) < CERTAIN).collect();
         order.sort_by(|a, b| self.margin(*a).total_cmp(&self.margin(*b)).then(a.cmp(b)));
         order.into_iter().take(MOST_UNCERTAIN).map(|i| self.shown(i)).collect()
+    }
+
+    /// The points that the method itself is least sure of.
+    fn doubtful(&self) -> Vec<Shown> {
+        let n = self.labels.len();
+        let mut order: Vec<usize> = (0..n).filter(|i| self.sure(*i) < CERTAIN).collect();
+        order.sort_by(|a, b| {
+            let by_margin = self.margin(*a).total_cmp(&self.margin(*b));
+            self.sure(*a).total_cmp(&self.sure(*b)).then(by_margin).then(a.cmp(b))
+        });
+        order.into_iter().take(MOST_DOUBTFUL).map(|i| self.shown(i)).collect()
     }
 
     pub(crate) fn clusters(&self) -> Vec<Cluster> {
@@ -127,7 +156,10 @@ impl<'a> People<'a> {
                 let others = row.iter().copied().enumerate().filter(|(other, _)| *other != c);
                 let nearest =
                     others.reduce(|a, b| if b.1 > a.1 { b } else { a }).filter(|(_, share)| *share > 0.0);
-                points.sort_by(|a, b| self.own(*b).total_cmp(&self.own(*a)).then(a.cmp(b)));
+                points.sort_by(|a, b| {
+                    let by_own = self.own(*b).total_cmp(&self.own(*a));
+                    self.sure(*b).total_cmp(&self.sure(*a)).then(by_own).then(a.cmp(b))
+                });
                 Cluster {
                     size: points.len(),
                     inside: row[c],

@@ -1,5 +1,6 @@
 //! From a model and its data to what a page shows.
 
+mod account;
 mod clusters;
 mod data;
 mod project;
@@ -111,7 +112,11 @@ impl Extras {
         let blocks = Self::blocks(&labels, &model.membership)?;
         let mut means = BlockMeans::default();
         means.similarity = model.similarity.as_ref().map(|s| blocks.of_rows(s));
-        means.dissimilarity = model.dissimilarity_again(observer)?.map(|d| blocks.of_rows(&d));
+        let by_default = about.account.is_some();
+        // The default method keeps what it has of D; there are no ranks of all pairs to make it of again.
+        let dissimilarity =
+            if by_default { model.dissimilarity.clone() } else { model.dissimilarity_again(observer)? };
+        means.dissimilarity = dissimilarity.map(|d| blocks.of_rows(&d));
         means.augmented = model.affinity.as_ref().map(|z| blocks.of_full(z));
         let (n, columns) = (about.n_samples, about.n_columns);
         if columns > 0 {
@@ -119,7 +124,7 @@ impl Extras {
             means.gram = Some(blocks.of_gram(&Factor::new(by_columns, n, columns)));
         }
         let correct = match (&truth, input) {
-            (Some(known), Some(input)) if !model.near_weights.is_empty() => {
+            (Some(known), Some(input)) if !model.near_weights.is_empty() && !by_default => {
                 let prepared = Prepared::new(input, &Params::lsdg(about.n_clusters).starts(1), observer)?;
                 Some(prepared.correct_rate(&known.codes)?)
             }
@@ -154,7 +159,28 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
     let picture = samples.and_then(|samples| extras.picture.or_else(|| data::find_picture(samples)));
     let picture = picture.filter(|picture| picture.height * picture.width == about.n_features);
     let people = clusters::People::new(model, &labels, extras.ids.as_deref(), samples, picture);
-    let views = project::views(model, samples, about.feature_names.as_deref());
+    let mut account = account::account(model);
+    let shown = account.as_ref().and_then(account::best_view);
+    let views = project::views(model, samples, about.feature_names.as_deref(), shown);
+    let confidence = account::confidence(&model.confidence, &labels, r, extras.truth.as_ref());
+    let [near, far] = if account.is_some() {
+        account::weights(&model.near_weights, &model.far_weights)
+    } else {
+        [model.near_weights.clone(), model.far_weights.clone()]
+    };
+    let mut correct = extras.correct;
+    // As many ranks as are shown: no less is a rate of them all.
+    if account.is_some() {
+        correct = correct.map(|rate| rate.into_iter().take(near.len()).collect());
+    }
+    if let (Some(account), Some(known), Some(samples), Some(view), None) =
+        (&mut account, &extras.truth, samples, shown, &correct)
+        && !near.is_empty()
+        && let Some((rate, counted)) = account::correct(samples, model.metric(), view, &known.codes)
+    {
+        account.ranked = Some((view.name().to_owned(), counted));
+        correct = Some(rate);
+    }
     let (format, version) = Record::head();
     Ok(Record {
         format,
@@ -178,10 +204,11 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
         copies: samples.map(Samples::copies),
         distances: input.and_then(|input| data::distances(input, &labels)),
         sigma: model.sigma.as_ref().map(|sigma| histogram(sigma, None)),
-        near: model.near_weights.clone(),
-        far: model.far_weights.clone(),
-        correct: extras.correct,
-        trace: trace(&model.trace, best(model)),
+        near,
+        far,
+        correct,
+        // Rounds of the default method are two, and their loss is no sum to watch.
+        trace: if account.is_some() { Vec::new() } else { trace(&model.trace, best(model)) },
         maps: maps(&extras.means, &labels, r),
         spectrum: model.eigenvalues.clone(),
         soft: people.soft(),
@@ -198,6 +225,9 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
         command: extras.command,
         seconds: extras.seconds.unwrap_or_else(|| about.timings.clone()),
         memory: [extras.memory.planned, extras.memory.peak],
+        tree: model.tree.as_ref().and_then(|tree| account::tree(tree, &labels, r)),
+        confidence,
+        account,
         labels: model.labels.clone(),
     })
 }
@@ -337,6 +367,7 @@ fn points(
         .map(|i| Point {
             id: people.ids.map_or_else(String::new, |ids| ids[i].clone()),
             membership: rounded(people.own(i), 4),
+            confidence: people.confidence(i).map(|sure| rounded(sure, 3)),
             at: views.iter().map(|view| view.at[i].map(|x| rounded(x, 5))).collect(),
             neighbors: neighbors(i),
         })

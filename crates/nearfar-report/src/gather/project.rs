@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use nearfar::views::{Standard, View};
 use nearfar::{Samples, SavedModel};
 
 use super::clusters::People;
 use super::{finite, rounded};
-use crate::record::{MOST_POINTS, Square, View};
+use crate::record::{self, MOST_POINTS, Square};
 
 /// Squares along a side of the plane.
 const SIDE: usize = 72;
@@ -27,6 +28,7 @@ pub(crate) fn views(
     model: &SavedModel,
     samples: Option<&Samples<'_>>,
     names: Option<&[String]>,
+    shown: Option<View>,
 ) -> Vec<Plane> {
     let (n, r, v) = (model.about.n_samples, model.about.n_clusters, model.about.n_columns);
     let mut planes = Vec::new();
@@ -46,6 +48,23 @@ pub(crate) fn views(
     }
     if r > 1 && model.embedding.len() == n * r {
         planes.push(rows(&model.embedding, r, "spectral embedding", "embedding axis"));
+    }
+    if let (Some(samples), Some(view)) = (samples, shown)
+        && m > 2
+        && view != View::Raw
+    {
+        let standard = Standard::new(&samples.spreads());
+        let get = |i: usize, out: &mut [f64]| {
+            samples.copy_row(i, out);
+            standard.show(view, out);
+        };
+        let name = match view {
+            View::Standard => "principal axes of the standardised data",
+            View::Unit => "principal axes of the rows of unit length",
+            _ => "principal axes of the standardised rows of unit length",
+        };
+        let axes = ["principal axis 1".to_owned(), "principal axis 2".to_owned()];
+        planes.push(Plane { name, axes, at: principal(n, m, &get) });
     }
     if let Some(samples) = samples
         && m > 2
@@ -129,9 +148,9 @@ fn direction(rows: &[f64], m: usize, first: Option<&[f64]>) -> Vec<f64> {
 
 impl Plane {
     /// As the record keeps it: with squares where points are too many.
-    pub(crate) fn drawn(&self, people: &People<'_>) -> View {
+    pub(crate) fn drawn(&self, people: &People<'_>) -> record::View {
         let squares = if self.at.len() > MOST_POINTS { self.squares(people) } else { Vec::new() };
-        View { name: self.name.to_owned(), axes: self.axes.clone(), squares }
+        record::View { name: self.name.to_owned(), axes: self.axes.clone(), squares }
     }
 
     fn squares(&self, people: &People<'_>) -> Vec<Square> {
@@ -162,7 +181,7 @@ impl Plane {
                         |best, (label, count)| if *count > best.1 { (*label, *count) } else { best },
                     );
                 let surest =
-                    points.iter().copied().reduce(|a, b| if people.own(b) > people.own(a) { b } else { a });
+                    points.iter().copied().reduce(|a, b| if people.sure(b) > people.sure(a) { b } else { a });
                 let surest = surest.unwrap_or(0);
                 Square {
                     at: [0, 1].map(|axis| {
@@ -174,10 +193,17 @@ impl Plane {
                     share: rounded(most as f64 / points.len() as f64, 3),
                     id: people.id(surest),
                     membership: rounded(people.own(surest), 4),
+                    confidence: mean(points.iter().map(|i| people.confidence(*i))),
                 }
             })
             .collect()
     }
+}
+
+/// The mean, where all are there.
+fn mean(values: impl ExactSizeIterator<Item = Option<f64>>) -> Option<f64> {
+    let n = values.len().max(1) as f64;
+    values.sum::<Option<f64>>().map(|sum| rounded(sum / n, 3))
 }
 
 #[cfg(test)]

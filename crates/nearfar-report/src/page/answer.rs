@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::number::{count, duration, grouped, percent};
-use super::{listed, method_title, score};
+use super::{account, listed, method_title, score, sure};
 use crate::record::Record;
 
 /// Letters up to which sizes are listed one by one.
@@ -16,8 +16,9 @@ pub(crate) fn answer(record: &Record) -> Markup {
     let seconds: f64 = record.seconds.iter().map(|(_, s)| s).sum();
     html! {
         p.eyebrow { (record.input) " · " (method_title(&record.method)) }
-        h1 { (headline(record)) }
+        h1 { (headline(record)) @if let Some(by) = account::by(record) { ", " (by) } }
         @if !record.complete { p.lead { b { "The run was stopped early; this is what it left." } } }
+        @if let Some(account) = &record.account { p.lead { (account::how_found(record, account)) } }
         p.lead { (how_sure(record)) }
         p.lead { (where_to_look(record)) }
         dl.facts {
@@ -28,8 +29,9 @@ pub(crate) fn answer(record: &Record) -> Markup {
                 div { dt { "NMI" } dd { (score(truth.nmi)) } }
                 div { dt { "ARI" } dd { (score(truth.ari)) } }
             }
-            @if record.starts.len() > 1 { div { dt { "agreement of starts" } dd { (score(record.agreement)) } } }
-            @if record.soft { div { dt { "mean membership" } dd { (percent(mean_inside(record))) } } }
+            @if let Some(sure) = &record.confidence { div { dt { "mean confidence" } dd { (percent(sure.mean)) } } }
+            @if kept(record) > 1 { div { dt { @if record.account.is_some() { "agreement of members" } @else { "agreement of starts" } } dd { (score(record.agreement)) } } }
+            @if record.soft && record.confidence.is_none() { div { dt { "mean membership" } dd { (percent(mean_inside(record))) } } }
             @if seconds > 0.0 { div { dt { "time" } dd { (duration(seconds)) } } }
         }
     }
@@ -59,8 +61,19 @@ fn mean_inside(record: &Record) -> f64 {
     inside / record.size[0].max(1) as f64
 }
 
+/// Starts that are part of the result: agreement is a mean over them.
+fn kept(record: &Record) -> usize {
+    record.starts.iter().filter(|start| start.kept).count()
+}
+
 fn how_sure(record: &Record) -> Markup {
-    let (starts, agreement) = (record.starts.len(), record.agreement);
+    if let Some(sure) = &record.confidence {
+        return html! {
+            b { "How sure? " } (sure::in_words(record, sure))
+            @if let Some(truth) = &record.truth { "Against the known classes " b { (percent(truth.accuracy)) } " of the points are right." }
+        };
+    }
+    let (starts, all, agreement) = (kept(record), record.starts.len(), record.agreement);
     let verdict = match agreement {
         _ if starts < 2 => None,
         x if x >= AGREED[0] => Some("The result is stable:"),
@@ -70,8 +83,9 @@ fn how_sure(record: &Record) -> Markup {
     html! {
         b { "How sure? " }
         @if let Some(verdict) = verdict {
-            (verdict) " " (starts) " independent starts agree with it at " (score(agreement)) " on a scale where 1 is complete agreement and 0 is chance. "
-        } @else if starts == 1 { "There was one start, so nothing to compare it with. " }
+            (verdict) " " (starts) " independent starts" @if starts < all { " (those that were kept of " (all) ")" } " agree with it at " (score(agreement)) " on a scale where 1 is complete agreement and 0 is chance. "
+        } @else if all == 1 { "There was one start, so nothing to compare it with. " }
+        @else if starts == 1 { "One start of " (all) " was kept, so there is nothing to compare it with. " }
         @if record.soft {
             "On average " b { (percent(mean_inside(record))) } " of a point’s similarity lies inside its own cluster"
             @if record.between > 0 { ", and " b { (count(record.between, "point")) } " (" (percent(record.between as f64 / record.size[0] as f64)) ") " @if record.between == 1 { "has" } @else { "have" } " no clear lead of one cluster over another." }
@@ -88,15 +102,27 @@ fn where_to_look(record: &Record) -> Markup {
     let loosest = loosest
         .min_by(|a, b| a.1.inside.total_cmp(&b.1.inside))
         .filter(|(_, c)| record.soft && c.inside < 0.995);
+    let loosest = loosest.filter(|_| record.confidence.is_none());
+    let least = record.confidence.as_ref().and_then(|sure| {
+        let means = sure.clusters.iter().map(|(mean, _)| *mean).enumerate();
+        means
+            .zip(&record.clusters)
+            .filter(|(_, c)| c.size > 0)
+            .map(|(mean, _)| mean)
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+    });
+    let least = least.filter(|(_, mean)| record.size[2] > 1 && *mean < 0.995);
     let warnings = record.warnings.len();
     html! {
         b { "What to look at? " }
         @if warnings > 0 { a href="#data" { (count(warnings, "warning")) } " first. " }
+        @if let Some((c, mean)) = least { "The least certain cluster is " (c) ", with a mean confidence of " (percent(mean)) ". " }
         @if let Some((c, cluster)) = loosest && let Some((other, share)) = cluster.nearest {
             "The loosest cluster is " (c) ", which keeps " (percent(cluster.inside)) " of its similarity and gives " (percent(share)) " to cluster " (other) ". "
         }
         @if !record.uncertain.is_empty() { "The " a href="#uncertain" { "least certain points" } " are listed below. " }
+        @if record.tree.is_some() { a href="#tree" { "The tree" } " shows how the clusters join. " }
         @if record.truth.is_some() { "What was confused with what is in " a href="#truth" { "truth against found" } "." }
-        @else if record.uncertain.is_empty() && loosest.is_none() && warnings == 0 { "The clusters themselves: " a href="#clusters" { "their sizes and representatives" } "." }
+        @else if record.uncertain.is_empty() && loosest.is_none() && least.is_none() && warnings == 0 { "The clusters themselves: " a href="#clusters" { "their sizes and representatives" } "." }
     }
 }

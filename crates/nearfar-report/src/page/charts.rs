@@ -10,6 +10,8 @@ use crate::record::{Column, Histogram, Record};
 
 /// Columns that have a line of their own.
 const MOST_RANGES: usize = 40;
+/// Ranks up to which they stand at equal distances.
+const MOST_LINEAR: f64 = 60.0;
 
 /// A chart in the size for a desk and in the size for a hand.
 pub(crate) fn both(sizes: [Size; 2], draw: impl Fn(Size, &'static str) -> Markup) -> Markup {
@@ -89,7 +91,7 @@ pub(crate) fn clipped(text: &str, most: usize) -> String {
 }
 
 /// Bars of one or two distributions over the same edges.
-fn distribution(parts: &[(&Histogram, &str, &str)], label: &str, words: &str) -> Markup {
+pub(crate) fn distribution(parts: &[(&Histogram, &str, &str)], label: &str, words: &str) -> Markup {
     both(HALF, |size, class| bars(parts, size, class, label, words))
 }
 
@@ -129,7 +131,7 @@ fn bars(parts: &[(&Histogram, &str, &str)], size: Size, class: &str, label: &str
     plot.finish(class, words)
 }
 
-fn histogram_table(name: &str, parts: &[(&str, &Histogram)]) -> Table {
+pub(crate) fn histogram_table(name: &str, parts: &[(&str, &Histogram)]) -> Table {
     let mut columns = vec![name, "to"];
     columns.extend(parts.iter().map(|(name, _)| *name));
     let mut table = Table::new(&columns);
@@ -177,7 +179,7 @@ pub(crate) struct Weights<'a> {
 
 /// The mean of the weights within each pixel between two ranks on the logarithmic axis.
 fn pixels(plot: &Plot, weights: &[f64]) -> Vec<(f64, f64, f64)> {
-    let last = weights.len() - 1;
+    let last = weights.len().saturating_sub(1);
     let mut out: Vec<(f64, f64, f64)> = Vec::new();
     let mut rank = 1;
     while rank <= last {
@@ -197,19 +199,25 @@ fn pixels(plot: &Plot, weights: &[f64]) -> Vec<(f64, f64, f64)> {
 pub(crate) fn weights_chart(sets: &[Weights<'_>], size: Size, class: &'static str) -> Markup {
     let [width, height] = size;
     let last = sets.iter().map(|s| s.near.len()).max().unwrap_or(2).saturating_sub(1).max(1) as f64;
-    let (top, bottom) = (26.0, height - 10.0);
-    let middle = top + (bottom - top - 42.0) * 0.56;
+    // Where nothing is trusted as far there is no room for it.
+    let one_sided = sets.iter().all(|s| s.far.iter().all(|p| *p <= 0.0));
+    let (top, bottom) = (26.0, height - if one_sided { 44.0 } else { 10.0 });
+    let middle = if one_sided { bottom } else { top + (bottom - top - 42.0) * 0.56 };
     let below = middle + 42.0;
     let most = |of: &dyn Fn(&Weights<'_>) -> f64| sets.iter().map(of).fold(f64::MIN_POSITIVE, f64::max);
     let peak = |weights: &[f64]| weights.iter().skip(1).copied().fold(0.0, f64::max);
     let (most_near, most_far) = (most(&|s| peak(s.near)), most(&|s| peak(s.far)));
     let correct = sets.iter().any(|s| s.correct.is_some());
     let inside = [58.0, width - if correct { 46.0 } else { 14.0 }, top, middle];
-    let mut plot = Plot::bare(size, inside, Axis::log(0.5, last + 0.5, ""), Axis::new(0.0, 1.0, ""));
+    let log = last > MOST_LINEAR;
+    let along = if log { Axis::log(0.5, last + 0.5, "") } else { Axis::new(0.5, last + 0.5, "").whole() };
+    let mut plot = Plot::bare(size, inside, along, Axis::new(0.0, 1.0, ""));
     let [left, right, ..] = plot.inside;
     plot.text([0.0, 13.0], "start", "label near", "w: trusted as near");
     plot.text([left - 7.0, top + 5.0], "end", "tick", &brief(most_near));
-    plot.text([left - 7.0, bottom], "end", "tick", &brief(most_far));
+    if !one_sided {
+        plot.text([left - 7.0, bottom], "end", "tick", &brief(most_far));
+    }
     plot.text([left - 7.0, middle + 1.0], "end", "tick", "0");
     for (at, set) in sets.iter().enumerate() {
         let line = sets.len() > 1;
@@ -227,7 +235,9 @@ pub(crate) fn weights_chart(sets: &[Weights<'_>], size: Size, class: &'static st
             (true, _) => ["class='far-line'", "class='far-line'"],
         };
         plot.push(format_args!("<path {} d='{}'/>", style[0], steps(middle, up.into_iter())));
-        plot.push(format_args!("<path {} d='{}'/>", style[1], steps(below, down.into_iter())));
+        if !one_sided {
+            plot.push(format_args!("<path {} d='{}'/>", style[1], steps(below, down.into_iter())));
+        }
         if let Some(rate) = set.correct {
             let mut path = String::new();
             for (a, b, x) in pixels(&plot, rate) {
@@ -248,15 +258,20 @@ pub(crate) fn weights_chart(sets: &[Weights<'_>], size: Size, class: &'static st
             plot.text([right + 6.0, middle - (middle - top) * share + 4.0], "start", "tick", words);
         }
     }
-    plot.push(format_args!("<path class='axis' d='M{left:.1} {below:.1}H{right:.1}'/>"));
+    if !one_sided {
+        plot.push(format_args!("<path class='axis' d='M{left:.1} {below:.1}H{right:.1}'/>"));
+    }
     plot.x_axis(middle);
     let x = if class == "wide" { f64::midpoint(left, right) } else { right };
     plot.text(
         [x, middle + 33.0],
         if class == "wide" { "middle" } else { "end" },
         "label",
-        "neighbour rank (log scale)",
+        if log { "neighbour rank (log scale)" } else { "neighbour rank" },
     );
+    if one_sided {
+        return plot.finish(class, "Weights over ranks: how far each is trusted as near");
+    }
     plot.text(
         [left + 4.0, middle + 36.0],
         "start",
@@ -273,23 +288,37 @@ pub(crate) fn weights(record: &Record) -> Markup {
     }
     let active = |weights: &[f64]| weights.iter().filter(|w| **w > 0.0).count();
     let (near, far, ranks) = (active(&record.near), active(&record.far), record.near.len());
-    let mut table = Table::new(&["rank", "near (w)", "far (p)"]);
+    let mut table = Table::new(&["rank", "near (w)"]);
+    if !record.far.is_empty() {
+        table.columns.push("far (p)".to_owned());
+    }
     if record.correct.is_some() {
         table.columns.push("share of one class".to_owned());
     }
     for rank in 0..ranks {
-        let mut row =
-            vec![Cell::Count(rank), Cell::Number(record.near[rank]), Cell::Number(record.far[rank])];
-        row.extend(record.correct.as_ref().map(|rate| Cell::Number(rate[rank])));
+        let mut row = vec![Cell::Count(rank), Cell::Number(record.near[rank])];
+        row.extend(record.far.get(rank).map(|p| Cell::Number(*p)));
+        row.extend(record.correct.as_ref().map(|rate| Cell::from(rate.get(rank).copied())));
         table.rows.push(row);
     }
     let set = || [Weights { near: &record.near, far: &record.far, correct: record.correct.as_deref() }];
+    let others = record.size[0].saturating_sub(1);
     html! {
-        p { "Rank 1 is everybody’s nearest neighbour, rank " (ranks - 1) " everybody’s farthest. Of " (ranks) " ranks (the point itself is rank 0), " b { (near) } " are trusted to be of the same cluster and " b { (far) } " to be of another." }
+        @if let Some(account) = &record.account {
+            p { "Rank 1 is everybody’s nearest neighbour. Weights are learnt by every member and shown as their mean, each member as much as its view is trusted. " b { (near) } " ranks are trusted to be of the same cluster"
+                @if far > 0 { " and " b { (far) } " to be of another" } "."
+                @if ranks <= others { " Ranks beyond " (ranks - 1) " were not looked at." } }
+            @if record.correct.is_some() && let Some((view, points)) = &account.ranked {
+                p.note { "The share of one class is counted in the view " b { (view) } ", for the neighbours of " (count(*points, "point")) @if *points < record.size[0] { ", evenly taken" } "." }
+            }
+        } @else {
+            p { "Rank 1 is everybody’s nearest neighbour, rank " (ranks - 1) " everybody’s farthest. Of " (ranks) " ranks (the point itself is rank 0), " b { (near) } " are trusted to be of the same cluster and " b { (far) } " to be of another." }
+        }
         (Figure {
             name: "weights-chart", title: "Trust in each neighbour rank", live: true, table,
-            note: html! { "Blue bars up: how far a rank is trusted as near. Orange bars down: how far it is trusted as far; both sum to one."
-                @if record.correct.is_some() { " The green line is the share of pairs at that rank that are truly of one class: good weights stand high where it is high, and hang low where it is low." } },
+            note: html! { "Blue bars up: how far a rank is trusted as near."
+                @if far > 0 { " Orange bars down: how far it is trusted as far; both sum to one." } @else { " They sum to one." }
+                @if record.correct.is_some() { " The green line is the share of pairs at that rank that are truly of one class: good weights stand high where it is high" @if far > 0 { ", and hang low where it is low" } "." } },
             picture: both(WIDE, |size, class| weights_chart(&set(), size, class)),
         }.draw())
     }

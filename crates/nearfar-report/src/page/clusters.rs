@@ -14,17 +14,17 @@ const MOST_CARDS: usize = 80;
 
 pub(crate) fn clusters(record: &Record) -> Markup {
     html! {
-        div.pair { (charts::sizes(record)) @if record.soft { (charts::membership(record)) } }
+        div.pair { (charts::sizes(record)) @if record.soft && record.confidence.is_none() { (charts::membership(record)) } }
         (representatives(record))
-        @if !record.uncertain.is_empty() { (uncertain(record)) }
+        @if !record.uncertain.is_empty() && record.confidence.is_none() { (uncertain(record)) }
         @if record.soft && record.crossed.len() > 1 { (separation(record)) }
     }
 }
 
-fn face(record: &Record, shown: &Shown) -> Option<Markup> {
+pub(crate) fn face(record: &Record, shown: &Shown) -> Option<Markup> {
     let picture = png::grey(&decode(shown.image.as_deref()?), record.image?)?;
     Some(
-        html! { img src=(picture) alt=(record.name(&shown.id)) title={ (record.name(&shown.id)) ", " (percent(shown.membership)) }; },
+        html! { img src=(picture) alt=(record.name(&shown.id)) title={ (record.name(&shown.id)) ", " (percent(shown.confidence.unwrap_or(shown.membership))) }; },
     )
 }
 
@@ -41,7 +41,9 @@ fn representatives(record: &Record) -> Markup {
             @for (c, cluster) in record.clusters.iter().enumerate().take(MOST_CARDS) {
                 div.person {
                     h4 { (mark(c)) "Cluster " (c) span.soft { (count(cluster.size, "point")) } }
-                    @if record.soft {
+                    @if let Some((mean, _)) = record.confidence.as_ref().and_then(|sure| sure.clusters.get(c)) {
+                        p.soft { "confidence " (percent(*mean)) @if let Some((other, share)) = cluster.nearest { ", " (percent(share)) " of the similarity to cluster " (other) } }
+                    } @else if record.soft {
                         p.soft { (percent(cluster.inside)) " inside" @if let Some((other, share)) = cluster.nearest { ", " (percent(share)) " to cluster " (other) } }
                     }
                     @if record.image.is_some() { div.faces { @for s in &cluster.representatives { @if let Some(face) = face(record, s) { (face) } } } }
@@ -53,24 +55,39 @@ fn representatives(record: &Record) -> Markup {
         }
         @if record.clusters.len() > MOST_CARDS { p.note { "The first " (MOST_CARDS) " clusters; the CSV has all." } }
     };
-    let note = html! { "The points that have most of their similarity inside their cluster." };
+    let note = html! { @if record.confidence.is_some() { "The points whose label is surest." } @else { "The points that have most of their similarity inside their cluster." } };
     Figure { name: "representatives", title: "Representatives", note, picture, table, live: false }
         .draw_plain()
 }
 
+/// The least certain points and where else they could be.
+pub(crate) fn uncertain_table(record: &Record) -> Table {
+    let sure = record.confidence.is_some();
+    let mut columns = vec!["point", "cluster"];
+    columns.extend(if sure { ["confidence", "inside"].as_slice() } else { &["membership"] });
+    columns.extend(["next cluster", "its share"]);
+    let mut table = Table::new(&columns);
+    table.rows =
+        record
+            .uncertain
+            .iter()
+            .map(|s| {
+                let mut row = vec![Cell::Text(s.id.clone()), Cell::Count(s.label as usize)];
+                if sure {
+                    row.push(s.confidence.into());
+                }
+                row.push(Cell::Number(s.membership));
+                row.extend(s.second.map_or([Cell::Nothing, Cell::Nothing], |(c, share)| {
+                    [Cell::Count(c), Cell::Number(share)]
+                }));
+                row
+            })
+            .collect();
+    table
+}
+
 fn uncertain(record: &Record) -> Markup {
-    let mut table = Table::new(&["point", "cluster", "membership", "next cluster", "its share"]);
-    table.rows = record
-        .uncertain
-        .iter()
-        .map(|s| {
-            let next = s
-                .second
-                .map_or([Cell::Nothing, Cell::Nothing], |(c, share)| [Cell::Count(c), Cell::Number(share)]);
-            let own = [Cell::Text(s.id.clone()), Cell::Count(s.label as usize), Cell::Number(s.membership)];
-            own.into_iter().chain(next).collect()
-        })
-        .collect();
+    let table = uncertain_table(record);
     let picture = html! {
         div.people {
             @for s in &record.uncertain {

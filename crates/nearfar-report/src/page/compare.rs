@@ -93,7 +93,11 @@ fn results(a: &Record, b: &Record) -> Markup {
     add("accuracy", &|r| r.truth.as_ref().map(|t| t.accuracy));
     add("NMI", &|r| r.truth.as_ref().map(|t| t.nmi));
     add("ARI", &|r| r.truth.as_ref().map(|t| t.ari));
-    add("agreement of starts", &|r| (r.starts.len() > 1).then_some(r.agreement));
+    add("mean confidence", &|r| r.confidence.as_ref().map(|sure| sure.mean));
+    add("points below 50 % confidence", &|r| r.confidence.as_ref().map(|sure| sure.doubtful as f64));
+    add("agreement of starts or members", &|r| {
+        (r.starts.iter().filter(|s| s.kept).count() > 1).then_some(r.agreement)
+    });
     add("mean membership", &|r| {
         let inside: f64 = r.clusters.iter().map(|c| c.inside * c.size as f64).sum();
         r.soft.then(|| inside / r.size[0].max(1) as f64)

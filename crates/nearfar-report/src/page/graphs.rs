@@ -20,12 +20,18 @@ pub(crate) fn graphs(record: &Record) -> Markup {
     html! {
         p { "Rows and columns are the points, ordered by cluster, the surest first. Blocks along the diagonal are what makes a cluster; colour outside them is what joins two."
             @if coarse { " Cells are means over neighbouring points." } " The colour grows with the square root of the value; the diagonal itself is left out." }
-        div.grid.four { @for map in &record.maps { (draw(record, map)) } }
+        @if let [only] = &record.maps[..] { div.half { (draw(record, only)) } }
+        @else { div.grid.four { @for map in &record.maps { (draw(record, map)) } } }
     }
 }
 
-fn about(name: &str) -> (&'static str, &'static str, &'static str) {
+fn about(name: &str, consensus: bool) -> (&'static str, &'static str, &'static str) {
     match name {
+        "S" if consensus => (
+            "map-s",
+            "Consensus graph",
+            "The members’ neighbour graphs, averaged; every edge times the share of members that put its ends together.",
+        ),
         "S" => ("map-s", "S: similarity", "Who is near whom, by the trusted ranks."),
         "D" => ("map-d", "D: dissimilarity", "Who is far from whom, by the ranks trusted as far."),
         "Z" => (
@@ -38,7 +44,7 @@ fn about(name: &str) -> (&'static str, &'static str, &'static str) {
 }
 
 fn draw(record: &Record, map: &Map) -> Markup {
-    let (anchor, title, says) = about(&map.name);
+    let (anchor, title, says) = about(&map.name, record.account.is_some());
     let size = map.size;
     let at = |a: usize, b: usize| map.cells[a * size - a * a.saturating_sub(1) / 2 + b - a];
     let full = strong(&map.cells);

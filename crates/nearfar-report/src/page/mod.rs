@@ -1,5 +1,6 @@
 //! The page: the answer first, then the path in its order.
 
+mod account;
 mod answer;
 mod charts;
 mod clusters;
@@ -9,8 +10,10 @@ mod number;
 mod png;
 mod scatter;
 pub(crate) mod style;
+mod sure;
 mod svg;
 mod table;
+mod tree;
 
 pub use compare::comparison;
 
@@ -53,12 +56,17 @@ pub fn page(record: &Record) -> String {
     let sections: Vec<Section> = [
         Section::new("data", "Data", data(record)),
         Section::new("neighbors", "Neighbours", charts::neighbors(record)),
+        Section::new("views", "Views and tests", account::views(record)),
+        Section::new("count", "How many clusters", account::number(record)),
         Section::new("weights", "What was learnt about ranks", charts::weights(record)),
         Section::new("learning", "Learning", charts::learning(record)),
+        Section::new("tree", "How clusters join", tree::tree(record)),
         Section::new("graphs", "Graphs", graphs::graphs(record)),
         Section::new("spectrum", "Spectrum", charts::spectrum(record)),
+        Section::new("sure", "How sure", sure::sure(record)),
         Section::new("clusters", "Clusters", clusters::clusters(record)),
         Section::new("truth", "Truth against found", clusters::truth(record)),
+        Section::new("members", "Members", account::members(record)),
         Section::new("run", "The run", run(record)),
     ]
     .into_iter()

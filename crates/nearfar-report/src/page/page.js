@@ -118,15 +118,15 @@
   // The scatter: drawn on one canvas, pointed at on a second one, so that a move redraws little.
   for (const plane of $$(document, ".plane")) {
     const figure = plane.closest("figure"), [canvas, top] = $$(plane, "canvas"), card = $(figure, ".card");
-    const rows = rowsOf(figure).slice(1), squares = plane.dataset.kind === "squares";
+    const rows = rowsOf(figure).slice(1), squares = plane.dataset.kind === "squares", sure = plane.dataset.sure === "true", first = sure ? 5 : 4;
     const shapes = plane.dataset.shapes.split("|").map(d => new Path2D(d));
     const hidden = new Set();
-    let view = 0, pointed = -1, points = [], frame = null;
+    let view = 0, byConfidence = false, pointed = -1, points = [], frame = null;
     const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
     const load = () => {
       points = squares
-        ? rows.filter(row => Number(row[0]) === view).map(row => ({ x: +row[1], y: +row[2], count: +row[3], label: +row[4], share: row[5], id: row[6], membership: row[7] }))
-        : rows.map(row => ({ id: row[0], label: +row[1], membership: row[2], near: row[3] ? row[3].split(" ").map(Number) : [], x: +row[4 + 2 * view], y: +row[5 + 2 * view] }));
+        ? rows.filter(row => Number(row[0]) === view).map(row => ({ x: +row[1], y: +row[2], count: +row[3], label: +row[4], share: row[5], id: row[6], membership: row[7], confidence: sure ? +row[8] : null }))
+        : rows.map(row => ({ id: row[0], label: +row[1], membership: row[2], near: row[3] ? row[3].split(" ").map(Number) : [], confidence: sure ? +row[4] : null, x: +row[first + 2 * view], y: +row[first + 1 + 2 * view] }));
       pointed = -1;
     };
     const fit = () => {
@@ -160,15 +160,25 @@
       context.clearRect(0, 0, frame.width, frame.height);
       const most = squares ? Math.max(...points.map(p => p.count)) : 1;
       const radius = points.length > 2500 ? 2.4 : points.length > 800 ? 3.2 : points.length > 200 ? 4.2 : 5;
-      points.forEach((p, i) => {
-        if (hidden.has(p.label)) return;
+      // By confidence the least certain points come last and so on top.
+      const order = points.map((_, i) => i), shades = ramp(style("--far"), style("--line"));
+      if (byConfidence) order.sort((a, b) => points[b].confidence - points[a].confidence);
+      for (const i of order) {
+        const p = points[i];
+        if (hidden.has(p.label)) continue;
         context.globalAlpha = squares ? .35 + .6 * Math.sqrt(p.count / most) : .88;
-        mark(context, i, squares ? frame.side * (.28 + .42 * Math.sqrt(p.count / most)) : radius, colors[p.label % 8], squares ? null : paper);
-      });
+        const color = byConfidence ? shades(p.confidence) : colors[p.label % 8];
+        mark(context, i, squares ? frame.side * (.28 + .42 * Math.sqrt(p.count / most)) : radius, color, squares ? null : paper);
+      }
       context.globalAlpha = 1;
       names(context, style("--ink"), paper);
       plane.dataset.drawn = points.length;
       over();
+    };
+    // From one colour at 0 to another at 1.
+    const ramp = (from, to) => {
+      const parts = color => [1, 3, 5].map(at => parseInt(color.slice(at, at + 2), 16)), [a, b] = [parts(from), parts(to)];
+      return share => `rgb(${a.map((x, at) => Math.round(x + (b[at] - x) * Math.max(0, Math.min(1, share)))).join(" ")})`;
     };
     // The number of each cluster at its most central point.
     const names = (context, ink, paper) => {
@@ -208,6 +218,7 @@
       head.textContent = squares ? `${p.count} point${p.count === 1 ? "" : "s"}` : name(i);
       line(list, "cluster", squares && Number(p.share) < 1 ? `${p.label} (${Math.round(p.share * 100)} % of them)` : p.label);
       if (squares) line(list, "surest", called(p.id));
+      if (sure) line(list, squares ? "mean confidence" : "confidence", `${(p.confidence * 100).toFixed(1)} %`);
       line(list, "membership", `${(p.membership * 100).toFixed(1)} %`);
       if (p.near?.length) line(list, "trusts", p.near.map(j => name(j) + (points[j].label === p.label ? "" : ` (in ${points[j].label})`)).join(", "));
       card.replaceChildren(head, list);
@@ -247,6 +258,12 @@
       on ? hidden.delete(label) : hidden.add(label);
       button.setAttribute("aria-pressed", on);
       pointed = -1; draw();
+    });
+    for (const button of $$(figure, ".colors button")) button.addEventListener("click", () => {
+      byConfidence = button.dataset.color === "confidence";
+      $$(figure, ".colors button").forEach(other => other.setAttribute("aria-pressed", other === button));
+      $(figure, ".sure").hidden = !byConfidence;
+      draw();
     });
     for (const button of $$(figure, ".views button")) button.addEventListener("click", () => {
       view = Number(button.dataset.view);

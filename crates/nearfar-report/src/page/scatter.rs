@@ -39,7 +39,7 @@ pub(crate) fn scatter(record: &Record, name: &str, title: &str) -> Markup {
             @if !title.is_empty() { figcaption { h3 { (title) } } }
             div.stage {
                 div {
-                    div.plane data-kind=(if squares { "squares" } else { "points" }) data-shapes=(SHAPES.join("|")) data-named=(record.named) {
+                    div.plane data-kind=(if squares { "squares" } else { "points" }) data-shapes=(SHAPES.join("|")) data-named=(record.named) data-sure=(record.confidence.is_some()) {
                         canvas tabindex="0" role="img" aria-label=(words) {}
                         canvas.top aria-hidden="true" {}
                     }
@@ -51,6 +51,13 @@ pub(crate) fn scatter(record: &Record, name: &str, title: &str) -> Markup {
                                 }
                             }
                         } @else { span.note { "Shown: " (first.name) @if !first.axes[1].is_empty() { " (" (first.axes[0]) " across, " (first.axes[1]) " up)" } "." } }
+                        @if record.confidence.is_some() {
+                            span.colors.bar style="margin:0" role="group" aria-label="What the colours show" {
+                                button type="button" data-color="cluster" aria-pressed="true" { "by cluster" }
+                                button type="button" data-color="confidence" aria-pressed="false" { "by confidence" }
+                            }
+                            span.key.sure hidden { span.soft { "unsure" } span.ramp {} span.soft { "sure" } }
+                        }
                         (button(name, "the points"))
                         @if squares { span.note { "A mark stands for all points around it; larger and stronger where there are more." } }
                         details style="flex-basis:100%;margin:0" { summary { "Numbers" span.soft { " · " (count(table(record).rows.len(), "row")) } } (table(record).shown()) }
@@ -59,7 +66,7 @@ pub(crate) fn scatter(record: &Record, name: &str, title: &str) -> Markup {
                 div.side {
                     div.card aria-live="polite" {
                         h3 { "Point at a mark" }
-                        p.note { "to see its name, its cluster, its membership" @if record.points.iter().any(|p| !p.neighbors.is_empty()) { ", and the neighbours it trusts most" } ". With the keyboard: Tab to the picture, then the arrow keys." }
+                        p.note { "to see its name, its cluster, " @if record.confidence.is_some() { "its confidence" } @else { "its membership" } @if record.points.iter().any(|p| !p.neighbors.is_empty()) { ", and the neighbours it trusts most" } ". With the keyboard: Tab to the picture, then the arrow keys." }
                     }
                     div.legend role="group" aria-label="Clusters to show" {
                         @for (label, cluster) in record.clusters.iter().enumerate().take(200) {
@@ -77,19 +84,30 @@ pub(crate) fn scatter(record: &Record, name: &str, title: &str) -> Markup {
 
 /// What the scatter draws.
 fn table(record: &Record) -> Table {
+    let sure = record.confidence.is_some();
     if record.points.is_empty() {
         let mut table = Table::new(&["view", "x", "y", "points", "cluster", "share", "surest", "membership"]);
+        if sure {
+            table.columns.push("mean confidence".to_owned());
+        }
         for (at, view) in record.views.iter().enumerate() {
             table.rows.extend(view.squares.iter().map(|s| {
                 let [x, y] = s.at.map(Cell::Number);
                 let (count, label) = (Cell::Count(s.count), Cell::Count(s.label as usize));
-                let (share, sure) = (Cell::Number(s.share), Cell::Number(s.membership));
-                vec![Cell::Count(at), x, y, count, label, share, Cell::Text(s.id.clone()), sure]
+                let (share, own) = (Cell::Number(s.share), Cell::Number(s.membership));
+                let mut row = vec![Cell::Count(at), x, y, count, label, share, Cell::Text(s.id.clone()), own];
+                if sure {
+                    row.push(s.confidence.into());
+                }
+                row
             }));
         }
         return table;
     }
     let mut table = Table::new(&["point", "cluster", "membership", "trusts"]);
+    if sure {
+        table.columns.push("confidence".to_owned());
+    }
     for view in &record.views {
         let second = if view.axes[1].is_empty() { "–" } else { &view.axes[1] };
         table.columns.extend([view.axes[0].clone(), second.to_owned()]);
@@ -103,6 +121,9 @@ fn table(record: &Record) -> Table {
             Cell::Number(point.membership),
             if trusts.is_empty() { Cell::Nothing } else { Cell::Text(trusts.join(" ")) },
         ];
+        if sure {
+            row.push(point.confidence.into());
+        }
         row.extend(point.at.iter().flatten().map(|x| Cell::Number(*x)));
         table.rows.push(row);
     }

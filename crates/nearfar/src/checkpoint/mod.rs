@@ -33,13 +33,14 @@ use crate::plan::Plan;
 use crate::tensors::{Array, Arrays, Format, Refused, pack, unpack, write_whole};
 
 /// The version of the parts and of the manifest that is written, and the only one that is read.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The format of a part.
 const PART: Format = Format { name: "nearfar-checkpoint-part", version: VERSION };
 /// The file that makes a folder a checkpoint.
 const MANIFEST: &str = "nearfar-checkpoint.json";
 /// How the names of the parts begin; nothing else in the folder is ever touched.
-const PREFIXES: [&str; 4] = ["nearfar-lists-", "nearfar-start-", "nearfar-loop-", "nearfar-spectrum-"];
+const PREFIXES: [&str; 6] =
+    ["nearfar-lists-", "nearfar-start-", "nearfar-loop-", "nearfar-spectrum-", "nearfar-judged", "nearfar-member-"];
 /// Time between two saves of a running start where nothing else is said.
 pub const DEFAULT_EVERY: Duration = Duration::from_secs(60);
 
@@ -388,7 +389,7 @@ impl Checkpoint {
     }
 
     /// Save a part that is the same in all processes; the first does.
-    fn put(
+    pub(crate) fn put(
         &self,
         name: &str,
         head: &impl serde::Serialize,
@@ -428,7 +429,7 @@ impl Checkpoint {
 
     /// Take a part that is the same in all processes: what stands beside its arrays, and `read` of both. The first reads the file and hands it round.
     /// `None` where there is none, or a damaged one, which the observer is told of.
-    fn take<H: serde::de::DeserializeOwned, T>(
+    pub(crate) fn take<H: serde::de::DeserializeOwned, T>(
         &self,
         name: &str,
         observer: &dyn Observer,
@@ -527,7 +528,7 @@ impl Checkpoint {
     }
 
     /// Note what was taken.
-    fn note(&self, note: impl FnOnce(&mut Resumed)) {
+    pub(crate) fn note(&self, note: impl FnOnce(&mut Resumed)) {
         if let Some(resumed) = &mut *lock(&self.resumed) {
             note(resumed);
         }

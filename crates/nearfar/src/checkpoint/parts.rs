@@ -27,6 +27,8 @@ pub(crate) struct Found {
     /// Local scales of all points, in the units of the lists.
     pub(crate) sigma: Vec<f64>,
     pub(crate) warnings: Vec<Warning>,
+    /// Multiply a scale by this to have it in the units of the data.
+    pub(crate) unit: f64,
 }
 
 #[derive(serde::Deserialize, serde::Serialize)]
@@ -38,8 +40,8 @@ struct ListsHead {
     warnings: Vec<Warning>,
 }
 
-fn lists_name(k: usize, first: usize) -> String {
-    format!("nearfar-lists-{k}-{:05}.safetensors", first / ROWS)
+fn lists_name(name: &str, first: usize) -> String {
+    format!("nearfar-lists-{name}-{:05}.safetensors", first / ROWS)
 }
 
 /// The own rows of an array of `width` numbers a row, and behind them the rows that others sent.
@@ -56,18 +58,20 @@ fn joined<'a, T: Copy>(own: &'a [T], sent: &[T], rows: &Range<usize>, width: usi
 struct OwnLists {
     lists: Lists,
     sigma: Vec<f64>,
-    /// What is the same in all files: how the neighbours were found (the recall by its bits), and what is to be said.
-    common: Option<(bool, u64, Vec<Warning>)>,
+    common: Option<Common>,
 }
+
+/// What is the same in all files: whether the search was approximate, recall and unit by their bits, and what is to be said.
+type Common = (bool, [u64; 2], Vec<Warning>);
 
 impl Checkpoint {
     /// Save the lists, [`ROWS`] rows a file. Whoever holds the first row of a file writes it; rows of a file that another begins are sent there, less than a file from and
     /// to everybody.
-    pub(crate) fn keep_lists(&self, found: &Found, share: &Share, observer: &dyn Observer) {
+    pub(crate) fn keep_lists(&self, found: &Found, name: &str, share: &Share, observer: &dyn Observer) {
         if self.closed() {
             return;
         }
-        let Found { lists, report, sigma, warnings } = found;
+        let Found { lists, report, sigma, warnings, unit } = found;
         let (n, k, own, team) = (share.n_rows(), lists.k, share.rows(), share.team());
         let begun = own.start.next_multiple_of(ROWS).min(own.end);
         let (mut indices, mut values) = (vec![Vec::new(); team.size()], vec![Vec::new(); team.size()]);
@@ -88,47 +92,47 @@ impl Checkpoint {
                 approximate: report.approximate,
                 warnings: warnings.clone(),
             };
-            let recall = [report.recall];
+            let common = [report.recall, *unit];
             let indices = joined(&lists.indices, &indices, &here, k);
             let values = joined(&lists.values, &values, &here, k);
             let arrays = BTreeMap::from([
                 ("indices", Array::of(&indices, &[rows.len(), k])),
                 ("values", Array::of(&values, &[rows.len(), k])),
                 ("sigma", Array::list(&sigma[rows])),
-                ("recall", Array::list(&recall)),
+                ("common", Array::list(&common)),
             ]);
-            self.put_here(&lists_name(k, first), &head, arrays, observer);
+            self.put_here(&lists_name(name, first), &head, arrays, observer);
         }
         self.share_troubles(observer);
     }
 
     /// The lists of `k` neighbours of the own rows, where all files of all processes are there and whole.
-    pub(crate) fn lists(&self, share: &Share, k: usize, observer: &dyn Observer) -> Option<Found> {
+    pub(crate) fn lists(&self, share: &Share, (name, k): (&str, usize), observer: &dyn Observer) -> Option<Found> {
         if !self.gives() {
             return None;
         }
         let team = share.team();
-        let own = self.own_lists(share, k, observer);
+        let own = self.own_lists(share, (name, k), observer);
         let missing = team.any("saved lists", own.is_none());
         self.share_troubles(observer);
         let OwnLists { lists, sigma, common } = own.filter(|_| !missing)?;
         let sigma = share.gather_rows("saved lists", &sigma, 1);
         let common = team
             .hand_round("saved lists", share.owner(0), || serde_json::json!(common).to_string().into_bytes());
-        let (approximate, recall, warnings) = serde_json::from_slice(&common).ok()?;
+        let (approximate, [recall, unit], warnings) = serde_json::from_slice::<Common>(&common).ok()?;
         self.note(|resumed| resumed.neighbors = Some(k));
         let report = SearchReport { approximate, recall: f64::from_bits(recall) };
-        Some(Found { lists, report, sigma, warnings })
+        Some(Found { lists, report, sigma, warnings, unit: f64::from_bits(unit) })
     }
 
     /// What the files of the own rows hold, of which the first may begin with rows of another process and the last may end with such.
-    fn own_lists(&self, share: &Share, k: usize, observer: &dyn Observer) -> Option<OwnLists> {
+    fn own_lists(&self, share: &Share, (name, k): (&str, usize), observer: &dyn Observer) -> Option<OwnLists> {
         let (n, own) = (share.n_rows(), share.rows());
         let mut found = OwnLists { lists: Lists { k, ..Lists::default() }, sigma: Vec::new(), common: None };
         for first in (own.start / ROWS * ROWS..own.end).step_by(ROWS) {
             let rows = ROWS.min(n - first);
             let here = own.start.saturating_sub(first)..(own.end - first).min(rows);
-            self.take_here(&lists_name(k, first), observer, |head: ListsHead, arrays| {
+            self.take_here(&lists_name(name, first), observer, |head: ListsHead, arrays| {
                 if (head.n_samples, head.n_neighbors, head.first_row) != (n, k, first) {
                     return Err(format!("it holds other rows than those from {first} on"));
                 }
@@ -136,14 +140,14 @@ impl Checkpoint {
                 if indices.iter().any(|j| *j as usize >= n) {
                     return Err(format!("it names a neighbour beyond the {n} points"));
                 }
-                let recall: Vec<f64> = arrays.read("recall", Length::Of(Some(1)))?;
+                let common: Vec<f64> = arrays.read("common", Length::Of(Some(2)))?;
                 let values: Vec<f64> = arrays.read("values", Length::Of(rows.checked_mul(k)))?;
                 let sigma: Vec<f64> = arrays.read("sigma", Length::Of(Some(rows)))?;
                 let entries = here.start * k..here.end * k;
                 found.lists.indices.extend(&indices[entries.clone()]);
                 found.lists.values.extend(&values[entries]);
                 found.sigma.extend(&sigma[here]);
-                found.common = Some((head.approximate, recall[0].to_bits(), head.warnings));
+                found.common = Some((head.approximate, [common[0].to_bits(), common[1].to_bits()], head.warnings));
                 Ok(())
             })?;
         }

@@ -54,6 +54,17 @@ impl Consensus {
         Self { mean, graph, shares }
     }
 
+    /// The mean weights of the members of one view.
+    pub(super) fn weights_of(&self, view: usize, members: &[Found]) -> Vec<f64> {
+        let own = || members.iter().zip(&self.shares).filter(|(found, _)| found.view == view);
+        let total: f64 = own().map(|(_, share)| share).sum();
+        let mut near = vec![0.0; own().map(|(found, _)| found.weights.len()).max().unwrap_or(0)];
+        for (found, share) in own() {
+            near.iter_mut().zip(&found.weights).for_each(|(sum, w)| *sum += share / total * w);
+        }
+        near
+    }
+
     /// Labels, memberships, confidence and weights of the model.
     pub(super) fn tell(&self, model: &mut Model, labels: &[u32], members: &[Found], views: &[(View, f64, &Ranked)]) {
         let (n, k) = (labels.len(), model.params.n_clusters);
@@ -81,11 +92,12 @@ impl Consensus {
             .into_par_iter()
             .map(|i| ((agreeing(i) + membership[i * k + labels[i] as usize]) / 2.0).clamp(0.0, 1.0))
             .collect();
-        model.near_weights = vec![0.0; n];
+        let width = views.iter().map(|(_, _, ranked)| ranked.k).max().unwrap_or(0);
+        let mut near = vec![0.0; width];
         for (found, share) in members.iter().zip(&self.shares) {
-            let by_rank = model.near_weights.iter_mut().skip(1);
-            by_rank.zip(&found.weights).for_each(|(sum, w)| *sum += share * w);
+            near.iter_mut().zip(&found.weights).for_each(|(sum, w)| *sum += share * w);
         }
+        model.near_weights = super::by_rank(&near, n);
         let best = |a: usize, b: usize| {
             let key = |m: usize| (views[members[m].view].1, -members[m].member.objective.fit);
             key(b).0 > key(a).0 || (key(b).0 == key(a).0 && key(b).1 > key(a).1)

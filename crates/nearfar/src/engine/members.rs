@@ -3,15 +3,18 @@
 use rayon::prelude::*;
 
 use super::TRUSTED;
+use super::bridges::Bridges;
 use super::ranked::{Ranked, weights};
+use crate::checkpoint::Checkpoint;
 use crate::consensus::Member;
-use crate::error::Result;
+use crate::crew::Share;
+use crate::error::{Error, Result};
 use crate::learn::lsdg::objective::{Coefficients, Objective};
 use crate::learn::trace::TraceRow;
 use crate::learn::{Learned, StopReason};
 use crate::math::factor::Factor;
 use crate::observe::{Event, Observer, Stage, go_on};
-use crate::partition::{Evidence, Network, into_exactly};
+use crate::partition::{Network, into_exactly};
 use crate::views::View;
 
 /// How often weights and labels take turns.
@@ -23,8 +26,13 @@ const STARTS: usize = 2;
 pub(super) struct Learner<'a> {
     /// Views with their weight and neighbours.
     pub(super) views: &'a [(View, f64, &'a Ranked)],
+    /// What joins pieces, view by view.
+    pub(super) bridges: &'a [Bridges<'a>],
     pub(super) k: usize,
     pub(super) seed: u64,
+    /// Who shares the members, where several processes do.
+    pub(super) share: Option<&'a Share>,
+    pub(super) checkpoint: Option<&'a Checkpoint>,
     pub(super) observer: &'a dyn Observer,
 }
 
@@ -39,77 +47,168 @@ pub(super) struct Found {
     pub(super) member: Member,
 }
 
+/// What is worth keeping of a member: the rest follows from it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Learnt {
+    pub(super) labels: Vec<u32>,
+    pub(super) weights: Vec<f64>,
+    /// Rows of the trace: modularity, share of labels that changed, change of the weights.
+    pub(super) rounds: Vec<[f64; 3]>,
+}
+
 impl Learner<'_> {
     /// All members of all views, view by view.
-    pub(super) fn learn<E: Evidence>(&self, across: &(impl Fn(View) -> E + Sync)) -> Result<Vec<Found>> {
-        let seed = self.seed.wrapping_mul(100);
-        let starts: Vec<(usize, usize)> =
-            (0..self.views.len()).flat_map(|view| (0..STARTS).map(move |start| (view, start))).collect();
-        let first: Result<Vec<Vec<u32>>> = starts
+    pub(super) fn learn(&self) -> Result<Vec<Found>> {
+        let n_members = self.views.len() * TRUSTED.len();
+        let mut learnt: Vec<Option<Learnt>> =
+            (0..n_members).map(|place| self.checkpoint.and_then(|c| c.member(place, self.sizes(), self.observer))).collect();
+        // Whoever has enough still gets the first member of every view.
+        let wanted = |place: usize| place.is_multiple_of(TRUSTED.len()) || !self.observer.enough();
+        let missing: Vec<usize> = (0..n_members).filter(|place| learnt[*place].is_none()).collect();
+        let (size, rank) = self.share.map_or((1, 0), |share| (share.team().size(), share.team().rank()));
+        let mine: Vec<usize> = missing.iter().copied().skip(rank).step_by(size).collect();
+        let starts = self.starts(&mine)?;
+        let made: Result<Vec<(usize, Option<Learnt>)>> = mine
             .par_iter()
-            .map(|(view, start)| {
-                go_on(self.observer, Stage::Learn)?;
-                let (name, _, ranked) = self.views[*view];
-                let network = Network::new(&ranked.start_graph());
-                Ok(into_exactly(&network, self.k, seed.wrapping_add(*start as u64), &across(name)))
+            .map(|&place| {
+                if size == 1 && !wanted(place) {
+                    return Ok((place, None));
+                }
+                let (view, t) = (place / TRUSTED.len(), place % TRUSTED.len());
+                let start = &starts[view * STARTS + t % STARTS];
+                let learnt = self.one(view, t, place, start)?;
+                // At once: a run that is cancelled leaves the members behind that it has finished.
+                let state = &self.found(place, learnt.clone()).member;
+                self.observer.notice(&Event::Member { member: place, state });
+                if let Some(checkpoint) = self.checkpoint.filter(|_| size == 1) {
+                    checkpoint.keep_member(place, &learnt, self.observer);
+                }
+                let done = Event::Progress { stage: Stage::Learn, done: 1, total: n_members as u64 };
+                self.observer.notice(&done);
+                Ok((place, Some(learnt)))
             })
             .collect();
-        let first = first?;
-        let all: Vec<(usize, usize)> =
-            (0..self.views.len()).flat_map(|view| (0..TRUSTED.len()).map(move |t| (view, t))).collect();
-        let total = all.len() as u64;
-        // Whoever has enough still gets the first member of every view.
-        let wanted = |(_, t): &&(usize, usize)| *t == 0 || !self.observer.enough();
-        all.par_iter()
-            .filter(wanted)
-            .map(|&(view, t)| {
-                let start = &first[view * STARTS + t % STARTS];
-                let place = view * TRUSTED.len() + t;
-                let found = self.one(view, t, place, start, &across(self.views[view].0))?;
-                self.observer.notice(&Event::Member { member: place, state: &found.member });
-                self.observer.notice(&Event::Progress { stage: Stage::Learn, done: 1, total });
-                Ok(found)
+        for (place, made) in self.told(made)? {
+            learnt[place] = made;
+        }
+        let found = |(place, learnt): (usize, Option<Learnt>)| learnt.map(|learnt| self.found(place, learnt));
+        Ok(learnt.into_iter().enumerate().filter_map(found).collect())
+    }
+
+    /// Points, and weights of a member.
+    fn sizes(&self) -> (usize, usize) {
+        self.views.first().map_or((0, 0), |(_, _, ranked)| (ranked.n, ranked.k))
+    }
+
+    /// Partitions that the members of these places start from; none for views of others.
+    fn starts(&self, places: &[usize]) -> Result<Vec<Vec<u32>>> {
+        let seed = self.seed.wrapping_mul(100);
+        let graphs: Vec<Option<Network>> = (0..self.views.len())
+            .into_par_iter()
+            .map(|view| {
+                let needed = places.iter().any(|place| place / TRUSTED.len() == view);
+                needed.then(|| Network::new(&self.views[view].2.start_graph()))
+            })
+            .collect();
+        (0..self.views.len() * STARTS)
+            .into_par_iter()
+            .map(|at| {
+                let (view, start) = (at / STARTS, at % STARTS);
+                let needed = places.iter().any(|place| {
+                    place / TRUSTED.len() == view && place % TRUSTED.len() % STARTS == start
+                });
+                let Some(network) = graphs[view].as_ref().filter(|_| needed) else { return Ok(Vec::new()) };
+                go_on(self.observer, Stage::Learn)?;
+                Ok(into_exactly(network, self.k, seed.wrapping_add(start as u64), &self.bridges[view]))
             })
             .collect()
     }
 
-    fn one(&self, view: usize, t: usize, place: usize, start: &[u32], across: &dyn Evidence) -> Result<Found> {
-        let (name, _, ranked) = self.views[view];
+    /// What every process made, in all of them.
+    fn told(&self, made: Result<Vec<(usize, Option<Learnt>)>>) -> Result<Vec<(usize, Option<Learnt>)>> {
+        let Some(share) = self.share.filter(|share| share.is_split()) else { return made };
+        let team = share.team();
+        team.agree();
+        if team.any("members", made.is_err()) {
+            return Err(made.err().unwrap_or(Error::Cancelled { stage: Stage::Learn.name() }));
+        }
+        let (n, k) = self.sizes();
+        let mine: Vec<(usize, Learnt)> =
+            made?.into_iter().filter_map(|(place, learnt)| learnt.map(|learnt| (place, learnt))).collect();
+        let (places, _) = team.gather("members", &mine.iter().map(|(place, _)| *place as u64).collect::<Vec<_>>());
+        let join = |of: &dyn Fn(&Learnt) -> Vec<f64>| -> Vec<f64> {
+            mine.iter().flat_map(|(_, learnt)| of(learnt)).collect()
+        };
+        let labels: Vec<u32> = mine.iter().flat_map(|(_, learnt)| learnt.labels.iter().copied()).collect();
+        let (labels, _) = team.gather("members", &labels);
+        let (weights, _) = team.gather("members", &join(&|learnt| learnt.weights.clone()));
+        let (rounds, _) = team.gather("members", &join(&|learnt| learnt.rounds.concat()));
+        let whole = |at: usize| Learnt {
+            labels: labels[at * n..(at + 1) * n].to_vec(),
+            weights: weights[at * k..(at + 1) * k].to_vec(),
+            rounds: rounds[at * 3 * ROUNDS..(at + 1) * 3 * ROUNDS].as_chunks().0.to_vec(),
+        };
+        let all: Vec<(usize, Option<Learnt>)> =
+            places.iter().enumerate().map(|(at, place)| (*place as usize, Some(whole(at)))).collect();
+        if let Some(checkpoint) = self.checkpoint {
+            for (place, learnt) in &all {
+                learnt.iter().for_each(|learnt| checkpoint.keep_member(*place, learnt, self.observer));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Weights, graph and labels in turn.
+    fn one(&self, view: usize, t: usize, place: usize, start: &[u32]) -> Result<Learnt> {
+        let (_, _, ranked) = self.views[view];
         let seed = self.seed.wrapping_mul(100).wrapping_add(t as u64);
-        let (mut labels, mut near, mut trace) = (start.to_vec(), Vec::new(), Vec::new());
-        let mut quality = 0.0;
+        let (mut labels, mut near, mut rounds) = (start.to_vec(), Vec::new(), Vec::new());
         for round in 1..=ROUNDS {
             go_on(self.observer, Stage::Learn)?;
-            let before = (labels.clone(), near);
-            near = weights(&ranked.agreement(&labels), TRUSTED[t]);
+            let before = (labels, near);
+            near = weights(&ranked.agreement(&before.0), TRUSTED[t]);
             let network = Network::new(&ranked.graph(&near));
-            labels = into_exactly(&network, self.k, seed, across);
-            quality = network.modularity(&labels, 1.0);
-            // What is not within clusters beyond chance: falls as labels and graph come to agree.
-            let mut row = TraceRow::of_fit(round, 1.0 - quality);
-            row.change = [moved(&before.0, &labels), change(&before.1, &near), 0.0];
-            self.observer.notice(&Event::Iteration { member: place, row: &row });
-            trace.push(row);
+            labels = into_exactly(&network, self.k, seed, &self.bridges[view]);
+            let quality = network.modularity(&labels, 1.0);
+            let told = [quality, moved(&before.0, &labels), change(&before.1, &near)];
+            self.observer.notice(&Event::Iteration { member: place, row: &traced(round, told) });
+            rounds.push(told);
         }
+        Ok(Learnt { labels, weights: near, rounds })
+    }
+
+    /// A member as models have it.
+    fn found(&self, place: usize, learnt: Learnt) -> Found {
+        let (view, t) = (place / TRUSTED.len(), place % TRUSTED.len());
+        let Learnt { labels, weights, rounds } = learnt;
+        let loss = 1.0 - rounds.last().map_or(0.0, |told| told[0]);
+        let trace = rounds.into_iter().zip(1..).map(|(told, round)| traced(round, told)).collect();
         let member = Member {
             spectral_start: false,
-            view: Some(name),
+            view: Some(self.views[view].0),
             neighbors: Some(TRUSTED[t]),
             coefficients: Coefficients { alpha: 0.0, beta: None, mu: 0.0, eta: 0.0 },
             factor: Factor::default(),
-            near_weights: std::iter::once(0.0).chain(near.iter().copied()).collect(),
+            near_weights: std::iter::once(0.0).chain(weights.iter().copied()).collect(),
             far_weights: Vec::new(),
             started: Learned { iterations: ROUNDS, reason: StopReason::Completed, trace },
             learned: None,
-            objective: Objective { fit: 1.0 - quality, ..Objective::default() },
+            objective: Objective { fit: loss, ..Objective::default() },
             labels: Some(labels.iter().map(|label| *label as usize).collect()),
             votes: Vec::new(),
-            cut: Some(1.0 - quality),
+            cut: Some(loss),
             kept: true,
             dead_columns: 0,
         };
-        Ok(Found { view, labels, weights: near, member })
+        Found { view, labels, weights, member }
     }
+}
+
+/// A row of the trace: as loss what is not within clusters beyond chance, which falls as labels and graph come to agree.
+fn traced(round: usize, [quality, labels, weights]: [f64; 3]) -> TraceRow {
+    let mut row = TraceRow::of_fit(round, 1.0 - quality);
+    row.change = [labels, weights, 0.0];
+    row
 }
 
 /// Share of points whose label changed, both numbered by first appearance.

@@ -5,16 +5,18 @@
 //! exactly k clusters from the graph. The graphs of all members are averaged, every edge times the share of members that put its ends together, and the
 //! consensus is partitioned once more. Before all that a plain mixture is tried, which no graph beats where it explains the rows.
 
+mod bridges;
 mod consensus;
 mod count;
+mod data;
+mod far;
 mod judge;
 mod members;
 mod mixture;
 mod ranked;
+mod saved;
 #[cfg(test)]
 mod tests;
-
-use std::time::Instant;
 
 use rayon::prelude::*;
 
@@ -22,18 +24,19 @@ pub use count::Counted;
 pub use judge::Curve;
 pub use mixture::{Covariance, MixtureReport};
 
+use crate::checkpoint::Checkpoint;
 use crate::error::{DataError, ParamError, Result};
-use crate::math::rng::Stream;
 use crate::model::{Model, Source};
-use crate::neighbors::nearest::listed;
-use crate::neighbors::{Input, Metric, SearchReport, Warning};
+use crate::neighbors::nearest::{Listed, found, listed};
+use crate::neighbors::{Input, SIGMA_NEIGHBOR, SearchReport, Warning};
 use crate::observe::{Observer, Stage, go_on};
 use crate::params::Params;
-use crate::partition::{Evidence, Network};
-use crate::prepared::timed;
-use crate::samples::Samples;
-use crate::views::{Shown, Standard, View, Views, worth_a_look};
+use crate::partition::{MergeTree, Network};
+use crate::prepared::{points_of, timed};
+use crate::views::{View, Views};
+use bridges::Bridges;
 use consensus::Consensus;
+use data::Data;
 use members::Learner;
 use ranked::Ranked;
 
@@ -76,6 +79,19 @@ pub struct NearFarParams {
     pub views: Views,
 }
 
+/// What labels a new point as one view sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lens {
+    /// Which view.
+    pub view: View,
+    /// How far it is trusted, 1 for the best.
+    pub weight: f64,
+    /// Trust in the nearest others, nearest first.
+    pub near_weights: Vec<f64>,
+    /// Local scales of the points in this view; `None` where affinities were given.
+    pub sigma: Option<Vec<f64>>,
+}
+
 /// How far a view was trusted.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Trust {
@@ -107,48 +123,16 @@ pub struct Account {
     pub mixture: Option<MixtureReport>,
 }
 
-/// What is known of the points beside the graph: how far apart they are in one view.
-struct Across<'a> {
-    input: &'a Input<'a>,
-    view: View,
-    standard: &'a Standard,
-}
-
-impl Evidence for Across<'_> {
-    fn distance(&self, a: &[u32], b: &[u32]) -> f64 {
-        let least = |distance: &dyn Fn(u32, u32) -> f64| {
-            let pairs = a.iter().flat_map(|i| b.iter().map(move |j| (*i, *j)));
-            pairs.map(|(i, j)| distance(i, j)).fold(f64::INFINITY, f64::min)
-        };
-        match self.input {
-            Input::Samples(samples, metric) => {
-                let view = if *metric == Metric::Cosine { View::Unit } else { self.view };
-                let rows = |which: &[u32]| -> Vec<Vec<f64>> {
-                    let row = |i: &u32| {
-                        let mut row = vec![0.0; samples.n_features()];
-                        samples.copy_row(*i as usize, &mut row);
-                        self.standard.show(view, &mut row);
-                        row
-                    };
-                    which.iter().map(row).collect()
-                };
-                let (a, b) = (rows(a), rows(b));
-                let squared = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum::<f64>();
-                let pairs = a.iter().flat_map(|x| b.iter().map(move |y| squared(x, y)));
-                pairs.fold(f64::INFINITY, f64::min)
-            }
-            Input::Distances(x) => least(&|i, j| x.get(i as usize, j as usize)),
-            Input::Affinities(x) => least(&|i, j| -x.get(i as usize, j as usize)),
-            Input::Neighbors(_) | Input::Part(..) => f64::INFINITY,
-        }
-    }
-}
-
 /// Cluster by the default method.
 ///
 /// # Errors
 /// When data or settings break a rule, memory does not suffice, or the observer asks to stop.
-pub(crate) fn fit(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Model> {
+pub(crate) fn fit(
+    input: &Input<'_>,
+    params: &Params,
+    checkpoint: Option<&Checkpoint>,
+    observer: &dyn Observer,
+) -> Result<Model> {
     let own = params.nearfar();
     let (n, n_features) = (input.n_samples(), input.n_features());
     if n == 0 {
@@ -157,211 +141,331 @@ pub(crate) fn fit(input: &Input<'_>, params: &Params, observer: &dyn Observer) -
     check_input(input, own)?;
     let mut model = Model::empty(params, Source::Nothing);
     model.n_features = n_features;
-    let mut run = Run { input, seed: params.seed, observer, account: Account::default(), views: Vec::new() };
-    let (ready, seconds) = timed(Stage::Neighbors, observer, || run.look(own, params));
-    let standard = ready?;
-    model.timings.push((Stage::Neighbors, seconds));
-    let (found, seconds) = timed(Stage::Slices, observer, || run.count(params));
-    model.params.n_clusters = found?;
-    model.timings.push((Stage::Slices, seconds));
-    let k = model.params.n_clusters;
-    if k == n {
-        run.account.engine = Engine::Graph;
-        model.account = Some(run.account);
-        model = model.every_point_alone();
-        model.confidence = vec![1.0; n];
-        return Ok(model);
-    }
-    let (done, seconds) = timed(Stage::Learn, observer, || run.by_graph(&mut model, &standard));
-    done?;
-    model.timings.push((Stage::Learn, seconds));
+    let (data, seconds) = timed(Stage::Views, observer, || Data::of(input, own.views, params.seed));
+    let data = data?;
+    model.timings.push((Stage::Views, seconds));
+    let account = Account { judged_on: data.as_ref().map_or(0, |data| data.judged().len()), ..Account::default() };
+    let mut run =
+        Run { input, data: data.as_ref(), params, observer, checkpoint, account, views: Vec::new() };
+    run.all_stages(&mut model)?;
     model.account = Some(run.account);
+    if let Some(data) = &data {
+        model.standard = data.standard.clone();
+    }
     model.look_back();
     Ok(model)
 }
 
 /// What the settings ask for must be there.
 fn check_input(input: &Input<'_>, own: NearFarParams) -> Result<()> {
-    match input {
-        Input::Samples(samples, _) => samples.check(),
-        Input::Part(..) => Err(DataError::NeedsAllRows { what: "nearfar" }.into()),
-        _ => {
-            let allowed = "auto or graph where pairs are given; a mixture needs samples";
-            ParamError::unless(own.engine != Engine::Mixture, "engine", "mixture", allowed)?;
-            let allowed = "auto where pairs are given; views need samples";
-            Ok(ParamError::unless(own.views.is_auto(), "views", own.views, allowed)?)
-        }
+    if !matches!(input, Input::Samples(..) | Input::Part(..)) {
+        let allowed = "auto or graph where pairs are given; a mixture needs samples";
+        ParamError::unless(own.engine != Engine::Mixture, "engine", "mixture", allowed)?;
+        let allowed = "auto where pairs are given; views need samples";
+        ParamError::unless(own.views.is_auto(), "views", own.views, allowed)?;
     }
+    Ok(())
 }
 
 /// A view with its neighbours.
 struct Seen {
     view: View,
-    ranked: Option<Ranked>,
-    curve: Option<Curve>,
     weight: f64,
+    curve: Option<Curve>,
+    ranked: Option<Ranked>,
+    sigma: Option<Vec<f64>>,
+}
+
+impl Seen {
+    fn of(view: View, curve: Option<Curve>) -> Self {
+        Self { view, weight: 1.0, curve, ranked: None, sigma: None }
+    }
 }
 
 struct Run<'a> {
     input: &'a Input<'a>,
-    seed: u64,
+    /// The samples; `None` where pairs were given.
+    data: Option<&'a Data<'a>>,
+    params: &'a Params,
     observer: &'a dyn Observer,
+    checkpoint: Option<&'a Checkpoint>,
     account: Account,
     views: Vec<Seen>,
 }
 
-impl<'a> Run<'a> {
-    /// Find the views and judge them.
-    fn look(&mut self, own: NearFarParams, params: &Params) -> Result<Standard> {
+impl Run<'_> {
+    fn all_stages(&mut self, model: &mut Model) -> Result<()> {
+        let (n, observer) = (self.input.n_samples(), self.observer);
+        let alone = !self.params.find_clusters && self.params.n_clusters == n;
+        if alone {
+            self.account.engine = Engine::Graph;
+            model.every_point_by_itself();
+            return Ok(());
+        }
+        let stage = |stage: Stage, model: &mut Model, run: &mut Self, work: &dyn Fn(&mut Self, &mut Model) -> Result<()>| {
+            run.agree();
+            go_on(observer, stage)?;
+            let (done, seconds) = timed(stage, observer, || work(run, model));
+            match model.timings.iter_mut().find(|(known, _)| *known == stage) {
+                Some((_, before)) => *before += seconds,
+                None => model.timings.push((stage, seconds)),
+            }
+            done
+        };
+        stage(Stage::Views, model, self, &Self::judge)?;
+        stage(Stage::Views, model, self, &Self::count)?;
+        stage(Stage::Mixture, model, self, &Self::try_mixture)?;
+        self.trust();
+        stage(Stage::Neighbors, model, self, &Self::search)?;
+        if self.account.engine == Engine::Mixture || model.params.n_clusters == 1 {
+            return stage(Stage::Consensus, model, self, &Self::tree_of_labels);
+        }
+        stage(Stage::Learn, model, self, &Self::by_graph)
+    }
+
+    /// Hand wishes to stop round, where processes share the rows.
+    fn agree(&self) {
+        if let Some(share) = self.input.share() {
+            share.team().agree();
+        }
+    }
+
+    /// The most clusters that curves must know.
+    fn most(&self) -> usize {
         let n = self.input.n_samples();
-        let most = self.most(params);
-        let Input::Samples(samples, metric) = self.input else {
+        let given = if self.params.find_clusters { 0 } else { self.params.n_clusters };
+        (n / 8).clamp(10, 60).max(given).min(n.saturating_sub(1)).max(1)
+    }
+
+    /// Find the views and judge them.
+    fn judge(&mut self, model: &mut Model) -> Result<()> {
+        let (most, seed) = (self.most(), self.params.seed);
+        let Some(data) = self.data else {
             let listed = listed(self.input, LISTS, self.observer)?;
+            model.warnings.extend(listed.warnings.iter().cloned());
             let ranked = Ranked::new(&listed, LISTS);
-            let curve = Some(judge::curve_of_pairs(&ranked, most, self.seed));
-            self.views.push(Seen { view: View::Raw, ranked: Some(ranked), curve, weight: 1.0 });
-            return Ok(Standard::default());
+            let mut seen = Seen::of(View::Raw, Some(judge::curve_of_pairs(&ranked, most, seed)));
+            self.keep(&listed, ranked, &mut seen, model);
+            self.views.push(seen);
+            return Ok(());
         };
-        let spreads = samples.spreads();
-        let standard = Standard::new(&spreads);
-        let views = match metric {
-            Metric::Cosine => vec![View::Unit],
-            Metric::Euclidean => worth_a_look(samples, &spreads, own.views),
-        };
-        let which = self.judged(n);
-        self.account.judged_on = which.len();
         // One view that nobody has to count by needs no judge.
-        let needed = views.len() > 1 || params.find_clusters;
-        let curves: Result<Vec<Option<Curve>>> = views
+        let needed = data.views.len() > 1 || self.params.find_clusters;
+        if !needed {
+            self.views = data.views.iter().map(|view| Seen::of(*view, None)).collect();
+            return Ok(());
+        }
+        if let Some(curves) = self.saved_curves(&data.views) {
+            self.views = curves.into_iter().map(|(view, curve)| Seen::of(view, Some(curve))).collect();
+            return Ok(());
+        }
+        let (sample, which) = (data.sample()?, data.judged());
+        let curves: Result<Vec<Curve>> = data
+            .views
             .par_iter()
             .map(|view| {
-                go_on(self.observer, Stage::Neighbors)?;
-                let job = (most, self.seed);
-                needed.then(|| judge::curve(samples, &which, (*view, &standard), job, self.observer)).transpose()
+                go_on(self.observer, Stage::Views)?;
+                judge::curve(&sample, &which, (*view, &data.standard), (most, seed), self.observer)
             })
             .collect();
-        for (view, curve) in views.into_iter().zip(curves?) {
-            self.views.push(Seen { view, ranked: None, curve, weight: 1.0 });
-        }
-        Ok(standard)
+        let seen = data.views.iter().zip(curves?);
+        self.views = seen.map(|(view, curve)| Seen::of(*view, Some(curve))).collect();
+        self.save_curves();
+        Ok(())
     }
 
-    /// Clusters up to which views are judged.
-    fn most(&self, params: &Params) -> usize {
-        let n = self.input.n_samples();
-        let usual = (n / 8).clamp(10, 60).min(n.saturating_sub(1));
-        if params.find_clusters { usual } else { usual.max(params.n_clusters) }
-    }
-
-    /// The rows that views are judged on: all, or a sample.
-    fn judged(&self, n: usize) -> Vec<u32> {
-        let mut which: Vec<u32> = (0..n as u32).collect();
-        if n > JUDGED_ALL {
-            Stream::new(self.seed, SAMPLE_STREAM).shuffle(&mut which);
-            which.truncate(JUDGED);
-            which.sort_unstable();
-        }
-        which
-    }
-
-    /// The number of clusters, given or found, and with it the weights of the views.
-    fn count(&mut self, params: &Params) -> Result<usize> {
-        go_on(self.observer, Stage::Slices)?;
-        let k = if params.find_clusters {
+    /// The number of clusters, given or found.
+    fn count(&mut self, model: &mut Model) -> Result<()> {
+        if self.params.find_clusters {
             let curves: Vec<&Curve> = self.views.iter().filter_map(|seen| seen.curve.as_ref()).collect();
             let counted = Counted::by_gap(&curves, self.input.n_samples());
-            let k = counted.found;
+            model.params.n_clusters = counted.found;
             self.account.count = Some(counted);
-            k
-        } else {
-            params.n_clusters
-        };
+        }
+        Ok(())
+    }
+
+    /// Whether a plain mixture explains the rows.
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
+    fn try_mixture(&mut self, _model: &mut Model) -> Result<()> {
+        self.account.engine = Engine::Graph;
+        Ok(())
+    }
+
+    /// Weights of the views, now that the number of clusters is known; those that are not worth a search go.
+    fn trust(&mut self) {
+        let n = self.input.n_samples();
+        let k = self.account.count.as_ref().map_or(self.params.n_clusters, |counted| counted.found);
         let mark = |seen: &Seen| seen.curve.as_ref().map_or(0.0, |curve| curve.mark(k));
         let best = self.views.iter().map(mark).fold(f64::NEG_INFINITY, f64::max);
         for seen in &mut self.views {
             seen.weight = ((mark(seen) - best) / TAU).exp();
-            if let Some((quality, null)) = seen.curve.as_ref().and_then(|curve| curve.at(k)) {
+            if let Some(curve) = &seen.curve {
+                let (quality, null) = curve.at(k).unwrap_or_default();
                 self.account.views.push(Trust { view: seen.view, weight: seen.weight, quality, null });
             }
         }
-        Ok(k)
-    }
-
-    /// Neighbours of the trusted views, members, consensus.
-    fn by_graph(&mut self, model: &mut Model, standard: &Standard) -> Result<()> {
-        let (n, k) = (self.input.n_samples(), model.params.n_clusters);
-        self.account.engine = Engine::Graph;
         let least = LEAST_WEIGHT[usize::from(n > JUDGED_ALL)];
         self.views.retain(|seen| seen.weight >= least);
-        self.search(model, standard)?;
-        if k == 1 {
-            model.all_in_one(n);
-            return Ok(());
+        if self.account.engine == Engine::Mixture {
+            // Only the tree is still to be made: one view is enough.
+            let best = self.views.iter().position(|seen| seen.weight >= 1.0).unwrap_or(0);
+            self.views.swap(0, best);
+            self.views.truncate(1);
         }
-        let clock = Instant::now();
+    }
+
+    /// The neighbours of every view that is trusted.
+    fn search(&mut self, model: &mut Model) -> Result<()> {
+        let Some(data) = self.data else { return Ok(()) };
+        let mut views = std::mem::take(&mut self.views);
+        for (at, seen) in views.iter_mut().enumerate() {
+            go_on(self.observer, Stage::Neighbors)?;
+            let listed = self.listed(data, seen.view)?;
+            if at == 0 {
+                model.warnings.extend(listed.warnings.iter().cloned());
+            }
+            let before = model.search.unwrap_or(SearchReport::EXACT);
+            model.search = Some(SearchReport {
+                approximate: before.approximate || listed.search.approximate,
+                recall: before.recall.min(listed.search.recall),
+            });
+            let ranked = Ranked::new(&listed, LISTS);
+            self.keep(&listed, ranked, seen, model);
+            self.agree();
+        }
+        self.views = views;
+        Ok(())
+    }
+
+    /// The neighbours of one view: those of a checkpoint, or found now.
+    fn listed(&self, data: &Data<'_>, view: View) -> Result<Listed> {
+        let shown = data.shown(view);
+        let own = data.share.rows().len();
+        let rows = match &shown {
+            Some(shown) => shown.samples(own, data.rows.n_features())?,
+            None => data.rows,
+        };
+        let input = if data.share.is_split() {
+            Input::Part(rows, data.metric, &data.share)
+        } else {
+            Input::Samples(rows, data.metric)
+        };
+        let (points, k) = (points_of(&input)?, LISTS.max(SIGMA_NEIGHBOR));
+        let found = found(&points, (&format!("{view}-{k}"), k), self.checkpoint, self.observer)?;
+        Ok(Listed::of_all(found, &data.share))
+    }
+
+    fn keep(&self, listed: &Listed, ranked: Ranked, seen: &mut Seen, model: &mut Model) {
+        seen.sigma = listed.sigma.as_ref().map(|s| s.iter().map(|s| s * listed.unit).collect());
+        if model.sigma.is_none() || seen.view == View::Raw {
+            model.sigma.clone_from(&seen.sigma);
+        }
+        seen.ranked = Some(ranked);
+    }
+
+    /// Members of every view, and their consensus.
+    fn by_graph(&mut self, model: &mut Model) -> Result<()> {
+        let (n, k) = (self.input.n_samples(), model.params.n_clusters);
         let ready: Vec<(View, f64, &Ranked)> = self
             .views
             .iter()
             .filter_map(|seen| seen.ranked.as_ref().map(|ranked| (seen.view, seen.weight, ranked)))
             .collect();
-        let learner = Learner { views: &ready, k, seed: self.seed, observer: self.observer };
-        let across = |view: View| Across { input: self.input, view, standard };
-        let members = learner.learn(&across)?;
-        let best = ready.iter().fold(ready[0], |best, seen| if seen.1 > best.1 { *seen } else { best });
-        let evidence = across(best.0);
+        let bridges: Vec<Bridges<'_>> = ready
+            .iter()
+            .map(|(view, _, ranked)| Bridges::new(ranked, *view, self.input, self.data))
+            .collect();
+        let learner = Learner {
+            views: &ready,
+            bridges: &bridges,
+            k,
+            seed: self.params.seed,
+            share: self.input.share(),
+            checkpoint: self.checkpoint,
+            observer: self.observer,
+        };
+        let members = learner.learn()?;
+        self.agree();
+        go_on(self.observer, Stage::Consensus)?;
+        let best = (0..ready.len()).fold(0, |best, at| if ready[at].1 > ready[best].1 { at } else { best });
         let consensus = Consensus::new(&ready, &members);
         let network = Network::new(&consensus.graph);
-        let tree = crate::partition::tree_for(&network, k, self.seed, &evidence);
+        let tree = crate::partition::tree_for(&network, k, self.params.seed, &bridges[best]);
         let labels = tree.labels_at(k);
         self.account.pieces = tree.pieces();
         if tree.pieces() > k {
             model.warnings.push(Warning::JoinedPieces { pieces: tree.pieces(), n_clusters: k });
         }
         consensus.tell(model, &labels, &members, &ready);
-        model.tree = Some(tree.deepened(&network, LEVELS.max(2 * k).min(n), self.seed));
+        model.lenses = self.lenses(|at| consensus.weights_of(at, &members));
+        model.tree = Some(tree.deepened(&network, levels(k, n), self.params.seed));
         model.take_graph(consensus.graph);
-        let _ = clock;
+        self.far_weights(model, best, &labels);
         Ok(())
     }
 
-    /// The neighbours of every view that is still there.
-    fn search(&mut self, model: &mut Model, standard: &Standard) -> Result<()> {
-        let Input::Samples(samples, _) = self.input else { return Ok(()) };
-        let (n, m) = (samples.n_samples(), samples.n_features());
-        let everybody: Vec<u32> = (0..n as u32).collect();
-        let mut first = true;
-        for seen in &mut self.views {
-            go_on(self.observer, Stage::Neighbors)?;
-            let shown;
-            let rows: Samples<'_> = if seen.view == View::Raw {
-                *samples
-            } else {
-                shown = Shown::rows(samples, &everybody, seen.view, standard);
-                shown.samples(n, m)?
-            };
-            let listed = listed(&Input::Samples(rows, Metric::Euclidean), LISTS, self.observer)?;
-            if first {
-                model.warnings.extend(listed.warnings.iter().cloned());
-                first = false;
-            }
-            let report = model.search.unwrap_or(SearchReport { approximate: false, recall: 1.0 });
-            model.search = Some(SearchReport {
-                approximate: report.approximate || listed.search.approximate,
-                recall: report.recall.min(listed.search.recall),
-            });
-            if seen.view == View::Raw || self.account.views.len() < 2 {
-                model.sigma = listed.sigma.as_ref().map(|s| s.iter().map(|s| s * listed.unit).collect());
-            }
-            seen.ranked = Some(Ranked::new(&listed, LISTS));
+    /// Labels are known without a graph; the tree around them is made of that of the best view.
+    fn tree_of_labels(&mut self, model: &mut Model) -> Result<()> {
+        let (n, k) = (self.input.n_samples(), model.params.n_clusters);
+        if k == 1 {
+            (model.labels, model.membership, model.confidence) = (vec![0; n], vec![1.0; n], vec![1.0; n]);
         }
+        let Some(Seen { view, ranked: Some(ranked), .. }) = self.views.first() else { return Ok(()) };
+        let bridges = Bridges::new(ranked, *view, self.input, self.data);
+        let graph = ranked.start_graph();
+        let network = Network::new(&graph);
+        let labels: Vec<u32> = model.labels.iter().map(|label| *label as u32).collect();
+        let tree = MergeTree::new(&network, &labels, &bridges);
+        self.account.pieces = tree.pieces();
+        model.tree = Some(tree.deepened(&network, levels(k, n), self.params.seed));
+        let near = ranked::weights(&ranked.agreement(&labels), TRUSTED[1]);
+        model.near_weights = by_rank(&near, n);
+        model.lenses = self.lenses(|_| near.clone());
+        model.take_graph(graph);
+        self.far_weights(model, 0, &labels);
         Ok(())
+    }
+
+    /// What labels new points, by every view that was searched.
+    fn lenses(&self, weights: impl Fn(usize) -> Vec<f64>) -> Vec<Lens> {
+        let lens = |(at, seen): (usize, &Seen)| Lens {
+            view: seen.view,
+            weight: seen.weight,
+            near_weights: weights(at),
+            sigma: seen.sigma.clone(),
+        };
+        self.views.iter().enumerate().map(lens).collect()
+    }
+
+    /// p: how far ranks beyond the lists are trusted as strangers.
+    fn far_weights(&self, model: &mut Model, best: usize, labels: &[u32]) {
+        let Some(Seen { view, ranked: Some(ranked), .. }) = self.views.get(best) else { return };
+        model.far_weights = far::weights(ranked, *view, self.input, self.data, labels, self.params.seed);
     }
 }
 
+/// Levels that a tree is to have.
+fn levels(k: usize, n: usize) -> usize {
+    LEVELS.max(2 * k).min(n)
+}
+
+/// Weights of the nearest others as weights of all ranks, of which the first is the point itself.
+fn by_rank(near: &[f64], n: usize) -> Vec<f64> {
+    let mut all = vec![0.0; n];
+    all.iter_mut().skip(1).zip(near).for_each(|(all, near)| *all = *near);
+    all
+}
+
 impl Model {
-    /// One cluster.
-    fn all_in_one(&mut self, n: usize) {
-        (self.labels, self.membership, self.confidence) = (vec![0; n], vec![1.0; n], vec![1.0; n]);
+    /// As many clusters as points.
+    fn every_point_by_itself(&mut self) {
+        let n = self.params.n_clusters;
+        self.labels = (0..n).collect();
+        self.membership = vec![0.0; n * n];
+        (0..n).for_each(|i| self.membership[i * n + i] = 1.0);
+        self.confidence = vec![1.0; n];
+        self.tree = MergeTree::alone(n);
     }
 
     fn take_graph(&mut self, graph: crate::slices::SparseRows) {

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::math::simplex;
 use crate::neighbors::nearest::Listed;
 use crate::slices::{RowBlock, SparseRows};
 
@@ -134,26 +135,20 @@ impl Ranked {
     }
 }
 
-/// The near weights that labels ask for: c/μ projected onto the simplex, μ such that `trusted` ranks stay.
-pub(crate) fn weights(agreement: &[f64], trusted: usize) -> Vec<f64> {
-    let falling = |values: &[f64]| {
-        let mut sorted = values.to_vec();
-        sorted.sort_by(|a, b| b.total_cmp(a));
-        sorted
-    };
-    let sorted = falling(agreement);
+/// μ for which so many ranks stay: the sum of what their agreement exceeds that of the next one by.
+pub(crate) fn density(agreement: &[f64], trusted: usize) -> f64 {
+    let mut sorted = agreement.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
     let last = trusted.min(sorted.len().saturating_sub(1));
     let mu: f64 = sorted.iter().take(last).map(|c| c - sorted[last]).sum();
-    let x: Vec<f64> = agreement.iter().map(|c| c / mu.max(1e-12)).collect();
-    let (mut sum, mut shift) = (0.0, 0.0);
-    for (r, u) in falling(&x).into_iter().enumerate() {
-        sum += u;
-        let over = (sum - 1.0) / (r + 1) as f64;
-        if u - over > 0.0 {
-            shift = over;
-        }
-    }
-    x.iter().map(|x| (x - shift).max(0.0)).collect()
+    mu.max(1e-12)
+}
+
+/// The near weights that labels ask for: c/μ projected onto the simplex, μ such that `trusted` ranks stay.
+pub(crate) fn weights(agreement: &[f64], trusted: usize) -> Vec<f64> {
+    let mu = density(agreement, trusted);
+    let x: Vec<f64> = agreement.iter().map(|c| c / mu).collect();
+    simplex::project(&x, &vec![1.0; x.len()])
 }
 
 /// A value for every rank out of all rows, in any order.

@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::{Model, Source};
 use crate::consensus::{Member, row_argmax};
+use crate::learn::MethodKind;
 use crate::observe::Event;
 use crate::params::Params;
 
@@ -29,7 +30,9 @@ impl Keeper {
     #[must_use]
     pub fn into_model(self, params: &Params) -> Option<Model> {
         let mut kept = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|(_, member)| member.last_loop().iterations > 0 && member.factor.norm2() > 0.0);
+        kept.retain(|(_, member)| {
+            member.last_loop().iterations > 0 && (member.labels.is_some() || member.factor.norm2() > 0.0)
+        });
         kept.sort_by(|(i, a), (j, b)| quality(a).total_cmp(&quality(b)).then(i.cmp(j)));
         let mut model = Model::empty(params, Source::Nothing);
         model.members = kept.into_iter().map(|(_, member)| member).collect();
@@ -38,7 +41,15 @@ impl Keeper {
         if best.labels.is_none() {
             best.labels = Some(row_argmax(&best.factor));
         }
+        if params.find_clusters {
+            let found = best.labels.iter().flatten().max().map_or(1, |label| label + 1);
+            model.params.n_clusters = found;
+        }
         (model.near_weights, model.far_weights) = (best.near_weights.clone(), best.far_weights.clone());
+        if params.method.kind() == MethodKind::NearFar {
+            // Members of the default method have weights for their lists alone.
+            model.near_weights.resize(best.labels.as_ref().map_or(0, Vec::len), 0.0);
+        }
         model.label_by_member();
         Some(model)
     }

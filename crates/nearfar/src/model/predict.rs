@@ -12,12 +12,14 @@
 use rayon::prelude::*;
 
 use super::saved::{InputKind, SavedModel, Training, fingerprint, own_entry};
+use crate::engine::Lens;
 use crate::error::{DataError, Result};
 use crate::math::kernel::{distance2_lanes, normalize, vectorized};
 use crate::neighbors::exact::power_of_two_above;
 use crate::neighbors::{Metric, SIGMA_NEIGHBOR};
 use crate::observe::{Event, Observer, Stage, go_on};
 use crate::samples::Samples;
+use crate::views::View;
 
 /// New points that one task works on, so that a training point is read once for all of them.
 const BLOCK: usize = 16;
@@ -57,28 +59,79 @@ impl SavedModel {
         if found == 0 {
             return Ok(Vec::new());
         }
-        let voter = Voter::new(self);
-        let measure = Measure::new(self)?;
+        let seen = Seen::all(self)?;
         let mut labels = vec![0; found];
         labels.par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, labels)| {
             go_on(observer, Stage::Labels)?;
             let first = block * BLOCK;
-            let (mut values, units) = measure.block(new, first, labels.len())?;
-            for (a, (label, values)) in labels.iter_mut().zip(values.chunks_exact_mut(n)).enumerate() {
-                *label = voter.elect(values, units[a], first + a, &measure)?;
+            let (height, mut votes) = (labels.len(), vec![0.0; labels.len() * self.about.n_clusters]);
+            // Training points that a new one equals in every view.
+            let mut equals: Vec<Option<Vec<usize>>> = vec![None; height];
+            for Seen { voter, measure, weight } in &seen {
+                let (mut values, units) = measure.block(new, first, height)?;
+                for (a, values) in values.chunks_exact_mut(n).enumerate() {
+                    let votes = &mut votes[a * self.about.n_clusters..(a + 1) * self.about.n_clusters];
+                    let same = voter.vote(values, units[a], first + a, measure, *weight, votes)?;
+                    equals[a] = Some(match equals[a].take() {
+                        Some(before) => before.into_iter().filter(|j| same.contains(j)).collect(),
+                        None => same,
+                    });
+                }
             }
-            let (done, total) = (labels.len() as u64, found as u64);
+            let votes = votes.chunks_exact(self.about.n_clusters);
+            for ((label, equals), votes) in labels.iter_mut().zip(equals).zip(votes) {
+                let equals = equals.unwrap_or_default();
+                *label = if equals.is_empty() { commonest(votes) } else { self.label_of(&equals) };
+            }
+            let (done, total) = (height as u64, found as u64);
             observer.notice(&Event::Progress { stage: Stage::Labels, done, total });
             Ok::<(), crate::Error>(())
         })?;
         Ok(labels)
+    }
+
+    /// The label that most of these training points have, the lowest among equals.
+    fn label_of(&self, which: &[usize]) -> usize {
+        let mut votes = vec![0.0; self.about.n_clusters];
+        which.iter().for_each(|j| votes[self.labels[*j] as usize] += 1.0);
+        commonest(&votes)
+    }
+}
+
+/// The place of the largest number, the first among equals.
+fn commonest(votes: &[f64]) -> usize {
+    (1..votes.len()).fold(0, |best, c| if votes[c] > votes[best] { c } else { best })
+}
+
+/// One view of the training points: who is near, and how much that counts.
+struct Seen<'a> {
+    voter: Voter<'a>,
+    measure: Measure<'a>,
+    weight: f64,
+}
+
+impl<'a> Seen<'a> {
+    /// All views of a model; of most methods the samples as they are.
+    fn all(model: &'a SavedModel) -> Result<Vec<Self>> {
+        let own_weights = model.near_weights.get(1..).unwrap_or_default();
+        if model.lenses.is_empty() {
+            let voter = Voter::new(model, own_weights, model.sigma.as_deref());
+            return Ok(vec![Self { voter, measure: Measure::new(model, View::Raw)?, weight: 1.0 }]);
+        }
+        let of_lens = |lens: &'a Lens| {
+            let voter = Voter::new(model, &lens.near_weights, lens.sigma.as_deref());
+            // The search itself makes directions of rows where the metric is the cosine.
+            let view = if model.metric() == Metric::Cosine { View::Raw } else { lens.view };
+            Ok(Self { voter, measure: Measure::new(model, view)?, weight: lens.weight })
+        };
+        model.lenses.iter().map(of_lens).collect()
     }
 }
 
 /// How a new row becomes squared distances (or −ln κ) to all training points.
 enum Measure<'a> {
     /// From training samples, n × m, divided by `unit`.
-    Samples { model: &'a SavedModel, rows: Vec<f64>, unit: f64, metric: Metric },
+    Samples { model: &'a SavedModel, view: View, rows: Vec<f64>, unit: f64, metric: Metric },
     /// The row holds distances.
     Distances { model: &'a SavedModel },
     /// The row holds affinities.
@@ -86,7 +139,7 @@ enum Measure<'a> {
 }
 
 impl<'a> Measure<'a> {
-    fn new(model: &'a SavedModel) -> Result<Self> {
+    fn new(model: &'a SavedModel, view: View) -> Result<Self> {
         Ok(match model.about.input {
             InputKind::Distances | InputKind::Neighbors => Self::Distances { model },
             InputKind::Affinities => Self::Affinities { model },
@@ -97,6 +150,7 @@ impl<'a> Measure<'a> {
                     Training::Nothing => Vec::new(),
                 };
                 let (metric, m) = (model.metric(), model.about.n_features);
+                rows.par_chunks_mut(m).for_each(|row| model.standard.show(view, row));
                 if metric == Metric::Cosine {
                     for (row, values) in rows.chunks_exact_mut(m).enumerate() {
                         if !normalize(values) {
@@ -106,7 +160,7 @@ impl<'a> Measure<'a> {
                 }
                 let unit = power_of_two_above(rows.iter().fold(0.0, |most, x| x.abs().max(most)));
                 rows.iter_mut().for_each(|x| *x /= unit);
-                Self::Samples { model, rows, unit, metric }
+                Self::Samples { model, view, rows, unit, metric }
             }
         })
     }
@@ -118,7 +172,7 @@ impl<'a> Measure<'a> {
         for (a, row) in rows.chunks_exact_mut(width).enumerate() {
             new.copy_row(first + a, row);
         }
-        let Self::Samples { model, rows: training, unit, metric } = self else {
+        let Self::Samples { model, view, rows: training, unit, metric } = self else {
             return Ok((rows, vec![1.0; height]));
         };
         let mut units = vec![*unit; height];
@@ -128,6 +182,7 @@ impl<'a> Measure<'a> {
                 return Err(DataError::NotFinite { what: "new points", row: first + a, column, value }.into());
             }
             model.scaling.apply(row);
+            model.standard.show(*view, row);
             if *metric == Metric::Cosine && !normalize(row) {
                 return Err(DataError::ZeroRow { row: first + a }.into());
             }
@@ -163,54 +218,68 @@ struct Voter<'a> {
     model: &'a SavedModel,
     /// Trust in the k-th nearest training point, from 0.
     weights: Vec<f64>,
+    /// Local scales of the training points; `None` where affinities were given.
+    sigma: Option<&'a [f64]>,
 }
 
 impl<'a> Voter<'a> {
-    fn new(model: &'a SavedModel) -> Self {
+    /// `learnt` are the weights of the nearest others, nearest first.
+    fn new(model: &'a SavedModel, learnt: &[f64], sigma: Option<&'a [f64]>) -> Self {
         let n = model.about.n_samples;
-        // Rank 0 is the point itself, which a new point does not have.
-        let learnt = model.near_weights.get(1..).unwrap_or_default();
         let weights = match learnt.iter().rposition(|w| *w > 0.0) {
             Some(last) => learnt[..=last].to_vec(),
             None => vec![1.0; (n.max(1).ilog2() as usize + 1).min(n)],
         };
-        Self { model, weights }
+        Self { model, weights, sigma }
     }
 
-    /// The label of one new point from its values to all training points.
-    fn elect(&self, values: &mut [f64], unit: f64, row: usize, measure: &Measure<'_>) -> Result<usize> {
+    /// Add the votes for one new point, of which the sum is `weight`, by its values to all training points. Gives the training points that it equals; then
+    /// nobody votes.
+    fn vote(
+        &self,
+        values: &mut [f64],
+        unit: f64,
+        row: usize,
+        measure: &Measure<'_>,
+        weight: f64,
+        votes: &mut [f64],
+    ) -> Result<Vec<usize>> {
         let tuned = match measure {
             Measure::Samples { .. } => true,
             Measure::Distances { model } => {
-                if let Some(label) = self.of_training_row(model, values) {
-                    return Ok(label);
+                let same = known_row(model, values);
+                if !same.is_empty() {
+                    return Ok(same);
                 }
                 check_row("distances", values, row, true)?;
                 values.iter_mut().for_each(|x| *x *= *x);
                 true
             }
             Measure::Affinities { model } => {
-                if let Some(label) = self.of_training_row(model, values) {
-                    return Ok(label);
+                let same = known_row(model, values);
+                if !same.is_empty() {
+                    return Ok(same);
                 }
                 check_row("affinities", values, row, false)?;
                 values.iter_mut().for_each(|x| *x = -x.ln());
                 false
             }
         };
-        if tuned && values.contains(&0.0) {
-            let equals = (0..values.len()).filter(|j| values[*j] == 0.0);
-            return Ok(self.commonest(equals.map(|j| (j, 1.0))));
+        let same: Vec<usize> = (0..values.len()).filter(|j| tuned && values[*j] == 0.0).collect();
+        if !same.is_empty() && !matches!(measure, Measure::Samples { .. }) {
+            return Ok(same);
         }
         let near = nearest(values, self.weights.len().max(SIGMA_NEIGHBOR));
-        let Some(own) = near.get(SIGMA_NEIGHBOR - 1).or(near.last()).map(|(value, _)| value.sqrt() * unit)
-        else {
+        let scale = near.get(SIGMA_NEIGHBOR - 1).or(near.last()).map(|(value, _)| value.sqrt() * unit);
+        let Some(own) = scale else {
             let rule = "at least one training point must be at a known distance or have a positive affinity";
             let what = if tuned { "distances" } else { "affinities" };
             let (column, value) = (0, if tuned { f64::INFINITY } else { 0.0 });
             return Err(DataError::Precomputed { what, row, column, value, rule: rule.into() }.into());
         };
-        let sigma = |j: usize| self.model.sigma.as_ref().map_or(own, |sigma| sigma[j]);
+        let sigma = |j: usize| self.sigma.map_or(own, |sigma| sigma[j]);
+        // Among copies of the new point distances are 0, whatever the scale.
+        let own = if own > 0.0 { own } else { 1.0 };
         let voters = near.iter().zip(&self.weights).filter(|(_, weight)| **weight > 0.0);
         let exponents: Vec<(usize, f64, f64)> = voters
             .map(|(&(value, j), weight)| {
@@ -222,29 +291,24 @@ impl<'a> Voter<'a> {
             .collect();
         // Relative to the loudest, so that far from all training points there is still a vote.
         let least = exponents.iter().fold(f64::INFINITY, |least, (_, e, _)| least.min(*e));
-        Ok(self.commonest(exponents.into_iter().map(|(j, e, weight)| (j, weight * (least - e).exp()))))
-    }
-
-    /// A row of the very matrix that was clustered gets its own label; its own entry is not looked at.
-    fn of_training_row(&self, model: &SavedModel, values: &[f64]) -> Option<usize> {
-        let whole = fingerprint(values);
-        let equals = model.fingerprints.iter().enumerate();
-        let mut equals = equals
-            .filter(|(i, known)| whole.wrapping_sub(own_entry(*i, values[*i])) == **known)
-            .map(|(i, _)| (i, 1.0))
-            .peekable();
-        equals.peek()?;
-        Some(self.commonest(equals))
-    }
-
-    /// The label with most votes, the lowest among equals.
-    fn commonest(&self, votes: impl Iterator<Item = (usize, f64)>) -> usize {
-        let mut sums = vec![0.0; self.model.about.n_clusters];
-        for (j, vote) in votes {
-            sums[self.model.labels[j] as usize] += vote;
+        let voices: Vec<(usize, f64)> =
+            exponents.into_iter().map(|(j, e, weight)| (j, weight * (least - e).exp())).collect();
+        let sum: f64 = voices.iter().map(|(_, voice)| voice).sum();
+        for (j, voice) in voices {
+            votes[self.model.labels[j] as usize] += weight * voice / sum.max(f64::MIN_POSITIVE);
         }
-        (1..sums.len()).fold(0, |best, c| if sums[c] > sums[best] { c } else { best })
+        Ok(same)
     }
+}
+
+/// The rows of the very matrix that was clustered that this row equals; its own entry is not looked at.
+fn known_row(model: &SavedModel, values: &[f64]) -> Vec<usize> {
+    let whole = fingerprint(values);
+    let equals = model.fingerprints.iter().enumerate();
+    equals
+        .filter(|(i, known)| whole.wrapping_sub(own_entry(*i, values[*i])) == **known)
+        .map(|(i, _)| i)
+        .collect()
 }
 
 /// Every value a number, 0 or more.

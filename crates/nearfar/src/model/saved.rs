@@ -11,16 +11,20 @@ use std::time::Instant;
 use safetensors::tensor::Dtype;
 
 use super::Model;
+use crate::engine::{Account, Lens};
 use crate::error::Result;
+use crate::labels::score::adjusted_rand;
 use crate::learn::trace::TraceRow;
 use crate::math::kernel::normalize;
 use crate::neighbors::{Input, Metric};
 use crate::observe::Observer;
+use crate::partition::{Merge, MergeTree};
 use crate::params::Params;
 use crate::prepared::{Prepared, with_slices};
 use crate::samples::{Samples, Values};
 use crate::slices::{Slices, SparseRows};
 use crate::tensors::{Array, Arrays, Format, Length, Refused, Sum, pack, unpack, write_whole};
+use crate::views::{Standard, View};
 
 /// The version this library writes, and the only one it reads.
 const VERSION: u32 = 1;
@@ -197,6 +201,15 @@ pub struct About {
     pub params: serde_json::Value,
     /// How every start went, without its arrays and its trace.
     pub members: serde_json::Value,
+    /// How the default method came to its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<Account>,
+    /// Pieces of the graph that the tree was made of; `None` without a tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree_pieces: Option<usize>,
+    /// Views that label new points, with their weights.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lenses: Vec<(View, f64)>,
 }
 
 /// What to keep besides what predicting needs.
@@ -253,9 +266,22 @@ pub struct SavedModel {
     pub scaling: Scaling,
     /// Of a pairwise matrix, a number for every row by which it is known again.
     pub fingerprints: Vec<u64>,
+    /// How sure every label is, in 0 to 1; of the default method, empty elsewhere.
+    pub confidence: Vec<f64>,
+    /// How clusters join; of the default method.
+    pub tree: Option<MergeTree>,
+    /// What labels new points, view by view; of the default method, empty elsewhere.
+    pub lenses: Vec<Lens>,
+    /// How the columns are standardised in views that do.
+    pub standard: Standard,
 }
 
 impl SavedModel {
+    /// The labels of the training samples with k clusters, without fitting again, as [`Model::labels_at`].
+    pub fn labels_at(&self, k: usize) -> Option<Vec<u32>> {
+        self.tree.as_ref().filter(|tree| (1..=tree.most()).contains(&k)).map(|tree| tree.labels_at(k))
+    }
+
     /// Take what is worth keeping of a model, and the samples it was learnt from.
     #[must_use]
     pub fn new(model: &Model, input: &Input<'_>, options: &SaveOptions) -> Self {
@@ -300,6 +326,9 @@ impl SavedModel {
             feature_names: options.feature_names.clone(),
             params: serde_json::to_value(&model.params).unwrap_or_default(),
             members: members_without_traces(model),
+            account: model.account.clone(),
+            tree_pieces: model.tree.as_ref().map(MergeTree::pieces),
+            lenses: model.lenses.iter().map(|lens| (lens.view, lens.weight)).collect(),
         };
         let graph = |graph: SparseRows| (!graph.columns.is_empty()).then_some(graph);
         let mut saved = Self {
@@ -320,6 +349,10 @@ impl SavedModel {
             training: training_of(input),
             scaling: options.scaling.clone(),
             fingerprints: fingerprints_of(input),
+            confidence: model.confidence.clone(),
+            tree: model.tree.clone(),
+            lenses: model.lenses.clone(),
+            standard: model.standard.clone(),
         };
         // Making the graphs takes as long as a stage of the run.
         saved.about.timings.push(("graphs".to_owned(), clock.elapsed().as_secs_f64()));
@@ -444,6 +477,26 @@ impl SavedModel {
         if !self.fingerprints.is_empty() {
             arrays.insert("fingerprints", Array::of(&self.fingerprints, &[n]));
         }
+        if !self.confidence.is_empty() {
+            arrays.insert("confidence", Array::of(&self.confidence, &[n]));
+        }
+        if let Some(tree) = &self.tree {
+            let pairs: Vec<u32> = tree.merges().iter().flat_map(|merge| [merge.into, merge.from]).collect();
+            let resolutions: Vec<f64> = tree.merges().iter().map(|merge| merge.resolution).collect();
+            arrays.insert("tree.leaves", Array::of(tree.leaves(), &[n]));
+            arrays.insert("tree.merges", Array::of(&pairs, &[resolutions.len(), 2]).owned());
+            arrays.insert("tree.resolutions", Array::of(&resolutions, &[resolutions.len()]).owned());
+        }
+        for (lens, names) in self.lenses.iter().zip(LENSES) {
+            arrays.insert(names[0], Array::list(&lens.near_weights));
+            if let Some(sigma) = &lens.sigma {
+                arrays.insert(names[1], Array::of(sigma, &[n]));
+            }
+        }
+        if !self.standard.mean.is_empty() {
+            arrays.insert("standard.mean", Array::list(&self.standard.mean));
+            arrays.insert("standard.deviation", Array::list(&self.standard.deviation));
+        }
         arrays
     }
 }
@@ -452,6 +505,14 @@ impl SavedModel {
 const GRAPHS: [[&str; 3]; 2] = [
     ["similarity.starts", "similarity.columns", "similarity.values"],
     ["dissimilarity.starts", "dissimilarity.columns", "dissimilarity.values"],
+];
+
+/// Names of the arrays of the lenses: weights, and local scales.
+const LENSES: [[&str; 2]; 4] = [
+    ["lens.0.near_weights", "lens.0.sigma"],
+    ["lens.1.near_weights", "lens.1.sigma"],
+    ["lens.2.near_weights", "lens.2.sigma"],
+    ["lens.3.near_weights", "lens.3.sigma"],
 ];
 
 fn read(bytes: &[u8], name: &str) -> Result<SavedModel, ModelFileError> {
@@ -491,6 +552,43 @@ impl Arrays<'_> {
             Some(Dtype::F32) => Training::Single(self.read("training", Length::Of(len))?),
             Some(_) => Training::Double(self.read("training", Length::Of(len))?),
         })
+    }
+
+    fn tree(&self, n: usize, pieces: Option<usize>) -> Result<Option<MergeTree>, String> {
+        let Some(pieces) = pieces else { return Ok(None) };
+        let leaves: Vec<u32> = self.read("tree.leaves", Length::Of(Some(n)))?;
+        let resolutions: Vec<f64> = self.read("tree.resolutions", Length::Any)?;
+        let pairs: Vec<u32> = self.read("tree.merges", Length::Of(resolutions.len().checked_mul(2)))?;
+        let merge = |(pair, resolution): (&[u32], &f64)| Merge { into: pair[0], from: pair[1], resolution: *resolution };
+        let merges = pairs.chunks_exact(2).zip(&resolutions).map(merge).collect();
+        MergeTree::from_parts(leaves, merges, pieces).map(Some).ok_or_else(|| "its tree is no tree".to_owned())
+    }
+
+    fn lenses(&self, views: &[(View, f64)], n: usize) -> Result<Vec<Lens>, String> {
+        if views.len() > LENSES.len() {
+            return Err(format!("it has {} views", views.len()));
+        }
+        let lens = |((view, weight), names): (&(View, f64), [&str; 2])| {
+            let near_weights: Vec<f64> = self.read(names[0], Length::Any)?;
+            let sigma: Option<Vec<f64>> = self.read_if(names[1], Length::Of(Some(n)))?;
+            let scales = sigma.as_ref().is_none_or(|sigma| sigma.iter().all(|s| *s > 0.0));
+            let weights = near_weights.len() <= n && near_weights.iter().all(|w| *w >= 0.0);
+            if !(scales && weights && *weight >= 0.0) {
+                return Err(format!("the weights or scales of its view {view} are out of range"));
+            }
+            Ok(Lens { view: *view, weight: *weight, near_weights, sigma })
+        };
+        views.iter().zip(LENSES).map(lens).collect()
+    }
+
+    fn standard(&self, m: usize) -> Result<Standard, String> {
+        let mean: Option<Vec<f64>> = self.read_if("standard.mean", Length::Of(Some(m)))?;
+        let deviation: Option<Vec<f64>> = self.read_if("standard.deviation", Length::Of(Some(m)))?;
+        match (mean, deviation) {
+            (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => Ok(Standard { mean, deviation }),
+            (None, None) => Ok(Standard::default()),
+            _ => Err("how its columns are standardised is not whole".to_owned()),
+        }
     }
 
     fn scaling(&self, name: &str, m: usize) -> Result<Scaling, String> {
@@ -537,6 +635,10 @@ fn assemble(about: About, arrays: &Arrays<'_>) -> Result<SavedModel, String> {
     if training != Training::Nothing && pairwise {
         return Err("it has training samples, and was learnt from pairs".to_owned());
     }
+    let confidence: Vec<f64> = arrays.read_if("confidence", Length::Of(Some(n)))?.unwrap_or_default();
+    if confidence.iter().any(|sure| !(0.0..=1.0).contains(sure)) {
+        return Err("it has a confidence outside of 0 to 1".to_owned());
+    }
     let trace: Vec<f64> = arrays.read("trace", Length::Any)?;
     if !trace.len().is_multiple_of(TRACE_COLUMNS.len()) {
         return Err(format!("trace holds {} numbers", trace.len()));
@@ -557,13 +659,22 @@ fn assemble(about: About, arrays: &Arrays<'_>) -> Result<SavedModel, String> {
         training,
         scaling: arrays.scaling(&about.scaling, m)?,
         fingerprints: arrays.read_if("fingerprints", Length::Of(Some(n)))?.unwrap_or_default(),
+        confidence,
+        tree: arrays.tree(n, about.tree_pieces)?,
+        lenses: arrays.lenses(&about.lenses, n)?,
+        standard: arrays.standard(m)?,
         about,
     })
 }
 
 fn members_without_traces(model: &Model) -> serde_json::Value {
     let mut members = serde_json::to_value(&model.members).unwrap_or_default();
-    for member in members.as_array_mut().into_iter().flatten() {
+    for (member, own) in members.as_array_mut().into_iter().flatten().zip(&model.members) {
+        // Labels of members are not kept; how far they agree with the result is.
+        let labels = own.labels.as_ref();
+        if let Some(agreement) = labels.and_then(|labels| adjusted_rand(labels, &model.labels).ok()) {
+            member["agreement"] = agreement.into();
+        }
         for name in ["started", "learned"] {
             if let Some(learned) = member.get_mut(name).and_then(serde_json::Value::as_object_mut) {
                 learned.remove("trace");

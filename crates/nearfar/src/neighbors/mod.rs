@@ -11,7 +11,7 @@ pub mod nearest;
 mod order;
 pub(crate) mod precomputed;
 pub(crate) mod search;
-mod split;
+pub(crate) mod split;
 
 pub use precomputed::NeighborLists;
 pub use search::SearchReport;

@@ -11,8 +11,11 @@ use super::exact::Points;
 use super::precomputed::{Pairwise, check_lists};
 use super::search::{Lists, SearchReport, Way, search};
 use super::{Input, SIGMA_NEIGHBOR, Warning, sigma_warnings};
+use crate::checkpoint::{Checkpoint, Found};
+use crate::crew::Share;
 use crate::error::Result;
-use crate::observe::{Observer, Stage, go_on};
+use crate::prepared::points_of;
+use crate::observe::{Event, Observer, Stage, go_on};
 
 /// For every point its nearest others, nearest first.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,17 +140,10 @@ pub(crate) fn listed(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Re
         Listed { lists, sigma: Some(sigma), unit, warnings, search: SearchReport::EXACT }
     };
     match input {
-        Input::Samples(samples, metric) => {
-            samples.check()?;
-            listed_points(&Points::rows_only(samples, *metric)?, wanted, observer)
-        }
-        Input::Part(rows, metric, share) => {
-            let own = listed_points(&Points::of_share(rows, *metric, share)?, wanted, observer)?;
-            // Lists are a fraction of the data: everybody has all of them from here on.
-            let k = own.lists.k;
-            let indices = share.gather_rows("neighbours", &own.lists.indices, k);
-            let values = share.gather_rows("neighbours", &own.lists.values, k);
-            Ok(Listed { lists: Lists { k, indices, values }, ..own })
+        Input::Samples(..) | Input::Part(..) => {
+            let points = points_of(input)?;
+            let found = found(&points, ("", wanted), None, observer)?;
+            Ok(Listed::of_all(found, &points.share()))
         }
         Input::Distances(x) => {
             let pairs = Pairwise::distances(x)?;
@@ -180,10 +176,45 @@ pub(crate) fn listed(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Re
     }
 }
 
-fn listed_points(points: &Points<'_>, wanted: usize, observer: &dyn Observer) -> Result<Listed> {
-    let (lists, search) = search(points, wanted, Way::Auto, observer)?;
+/// The `k` nearest of these points, of the own rows where processes share them, and the local scales of all: of the checkpoint, where it has them under this
+/// name, else found now and kept there.
+pub(crate) fn found(
+    points: &Points<'_>,
+    (name, k): (&str, usize),
+    checkpoint: Option<&Checkpoint>,
+    observer: &dyn Observer,
+) -> Result<Found> {
+    let share = points.share();
+    let n = share.n_rows();
+    let there =
+        checkpoint.and_then(|checkpoint| checkpoint.lists(&share, (name, k.min(n - 1)), observer));
+    if let Some(found) = there {
+        let (done, total) = (n as u64, n as u64);
+        observer.notice(&Event::Progress { stage: Stage::Neighbors, done, total });
+        return Ok(found);
+    }
+    let (lists, report) = search(points, k, Way::Auto, observer)?;
     let (sigma, warnings) = scales_of(points, &lists);
-    Ok(Listed { lists, sigma: Some(sigma), unit: points.unit(), warnings, search })
+    let found = Found { lists, report, sigma, warnings, unit: points.unit() };
+    if let Some(checkpoint) = checkpoint {
+        checkpoint.keep_lists(&found, name, &share, observer);
+    }
+    Ok(found)
+}
+
+impl Listed {
+    /// Lists are a fraction of the data: where processes share the rows everybody has all of them from here on.
+    pub(crate) fn of_all(found: Found, share: &Share) -> Self {
+        let Found { lists: own, report, sigma, warnings, unit } = found;
+        let lists = if share.is_split() {
+            let indices = share.gather_rows("neighbours", &own.indices, own.k);
+            let values = share.gather_rows("neighbours", &own.values, own.k);
+            Lists { k: own.k, indices, values }
+        } else {
+            own
+        };
+        Self { lists, sigma: Some(sigma), unit, warnings, search: report }
+    }
 }
 
 fn of_rows(

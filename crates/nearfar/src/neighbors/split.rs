@@ -19,6 +19,11 @@ use crate::error::{DataError, Error, Result};
 use crate::observe::{Event, Observer, Stage, go_on};
 use crate::samples::Samples;
 
+/// Refuse a value that is not finite, whoever holds it; all processes name the same one.
+pub(crate) fn check_together(rows: &Samples<'_>, share: &Share) -> Result<()> {
+    Everywhere(share).same(rows.check())
+}
+
 /// What the rows of all processes have in common.
 struct Everywhere<'a>(&'a Share);
 

@@ -1,5 +1,7 @@
 //! A weighted graph without direction, in rows.
 
+use std::collections::BTreeMap;
+
 use crate::graph::SparseGraph;
 use crate::math::rng::Stream;
 use crate::slices::SparseRows;
@@ -53,6 +55,54 @@ impl Network {
         }
         this.total = this.degree.iter().sum();
         this
+    }
+
+    /// Of edges between pieces, each pair once; degrees are given, and those without an edge are there, too.
+    pub(super) fn of_pairs(pairs: &BTreeMap<(u32, u32), f64>, degree: Vec<f64>) -> Self {
+        let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); degree.len()];
+        for (&(a, b), &weight) in pairs {
+            rows[a as usize].push((b, weight));
+            rows[b as usize].push((a, weight));
+        }
+        let mut this = Self {
+            starts: vec![0],
+            own: vec![0.0; degree.len()],
+            size: vec![1.0; degree.len()],
+            total: degree.iter().sum(),
+            degree,
+            ..Self::default()
+        };
+        for row in rows {
+            this.ends.extend(row.iter().map(|(j, _)| *j));
+            this.weights.extend(row.iter().map(|(_, weight)| *weight));
+            this.starts.push(this.ends.len());
+        }
+        this
+    }
+
+    /// The piece of every node: nodes that edges tie together share one. How many there are comes with them.
+    #[must_use]
+    pub fn pieces(&self) -> (Vec<u32>, usize) {
+        let n = self.n_nodes();
+        let mut piece = vec![u32::MAX; n];
+        let (mut count, mut waiting) = (0, Vec::new());
+        for first in 0..n {
+            if piece[first] != u32::MAX {
+                continue;
+            }
+            piece[first] = count;
+            waiting.push(first);
+            while let Some(node) = waiting.pop() {
+                for (j, _) in self.edges(node) {
+                    if piece[j as usize] == u32::MAX {
+                        piece[j as usize] = count;
+                        waiting.push(j as usize);
+                    }
+                }
+            }
+            count += 1;
+        }
+        (piece, count as usize)
     }
 
     /// The same with the ends of its edges dealt out anew: the same number of edges at every node, about the same weights, no groups.

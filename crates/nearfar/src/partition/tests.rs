@@ -80,25 +80,36 @@ fn exactly_k_whatever_k_is() {
     assert_eq!(count(&into_exactly(&graph, 61, 1, &Nothing)), 60);
 }
 
-/// Places on a line.
-struct Line(Vec<f64>);
+/// Weaker edges and spans that are known.
+struct Known(Vec<(u32, u32, f64)>, Vec<(u32, u32)>);
 
-impl Evidence for Line {
-    fn distance(&self, a: &[u32], b: &[u32]) -> f64 {
-        let pairs =
-            a.iter().flat_map(|i| b.iter().map(move |j| (self.0[*i as usize] - self.0[*j as usize]).abs()));
-        pairs.fold(f64::INFINITY, f64::min)
+impl Evidence for Known {
+    fn weak_edges(&self, visit: &mut dyn FnMut(u32, u32, f64)) {
+        self.0.iter().for_each(|(i, j, weight)| visit(*i, *j, *weight));
+    }
+
+    fn spans(&self) -> &[(u32, u32)] {
+        &self.1
     }
 }
 
 #[test]
-fn pieces_are_joined_by_what_is_nearest() {
-    let graph = network(6, &[(0, 1, 1.0), (2, 3, 1.0), (4, 5, 1.0)]);
-    let line = Line(vec![0.0, 1.0, 9.0, 10.0, 3.0, 4.0]);
-    let tree = MergeTree::new(&graph, &[0, 0, 1, 1, 2, 2], &line);
-    assert_eq!(tree.pieces(), 3);
-    assert_eq!(tree.labels_at(2), [0, 0, 1, 1, 0, 0]);
-    assert_eq!(tree.labels_at(1), [0; 6]);
+fn pieces_are_joined_by_weaker_edges_and_then_by_what_is_nearest() {
+    let graph = network(8, &[(0, 1, 1.0), (2, 3, 1.0), (4, 5, 1.0), (6, 7, 1.0)]);
+    let known = Known(vec![(5, 0, 0.1), (2, 3, 9.0)], vec![(3, 6), (1, 7)]);
+    let tree = MergeTree::new(&graph, &[0, 0, 1, 1, 2, 2, 3, 3], &known);
+    assert_eq!(tree.pieces(), 4);
+    assert_eq!(tree.labels_at(3), [0, 0, 1, 1, 0, 0, 2, 2]);
+    assert_eq!(tree.labels_at(2), [0, 0, 1, 1, 0, 0, 1, 1]);
+    assert_eq!(tree.labels_at(1), [0; 8]);
+    let blind = MergeTree::new(&graph, &[0, 0, 1, 1, 2, 2, 3, 3], &Nothing);
+    assert_eq!(blind.labels_at(3), [0, 0, 0, 0, 1, 1, 2, 2]);
+}
+
+#[test]
+fn pieces_are_counted() {
+    let graph = network(6, &[(0, 4, 1.0), (2, 3, 1.0)]);
+    assert_eq!(graph.pieces(), (vec![0, 1, 2, 2, 0, 3], 4));
 }
 
 #[test]

@@ -3,12 +3,15 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::network::{Network, grouped, renumber};
+use super::network::{Network, renumber};
 
-/// What is known about pieces that no edge joins.
+/// What is known about pieces that no edge of the graph joins.
 pub trait Evidence: Sync {
-    /// How far apart the nearest points of two pieces are; `INFINITY` where nothing is known.
-    fn distance(&self, a: &[u32], b: &[u32]) -> f64;
+    /// Hand over every weaker edge there is: neighbours that the graph itself does not trust.
+    fn weak_edges(&self, visit: &mut dyn FnMut(u32, u32, f64));
+
+    /// Pairs of points by which what is still apart is joined, the nearest pair first.
+    fn spans(&self) -> &[(u32, u32)];
 }
 
 /// Nothing is known but the graph.
@@ -16,15 +19,12 @@ pub trait Evidence: Sync {
 pub struct Nothing;
 
 impl Evidence for Nothing {
-    fn distance(&self, _: &[u32], _: &[u32]) -> f64 {
-        f64::INFINITY
+    fn weak_edges(&self, _: &mut dyn FnMut(u32, u32, f64)) {}
+
+    fn spans(&self) -> &[(u32, u32)] {
+        &[]
     }
 }
-
-/// Pairs of points that are compared at most when pieces are joined.
-const MOST_PAIRS: f64 = 1e8;
-/// Points of a piece that are looked at, at most.
-const MOST_POINTS: usize = 256;
 
 /// Two clusters that became one.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -76,7 +76,7 @@ impl PartialEq for Pair {
 impl Eq for Pair {}
 
 impl MergeTree {
-    /// Join the clusters of a partition until one is left. Pieces of the graph are joined last, the nearest first.
+    /// Join the clusters of a partition until one is left. Pieces of the graph are joined last, by what else is known of them.
     #[must_use]
     pub fn new(network: &Network, partition: &[u32], evidence: &dyn Evidence) -> Self {
         let mut leaves = partition.to_vec();
@@ -85,7 +85,7 @@ impl MergeTree {
         let mut merges = joined_by_edges(&graph);
         let pieces = n_leaves - merges.len();
         if pieces > 1 {
-            let more = joined_by_distance(&leaves, n_leaves, &merges, evidence);
+            let more = joined_by_evidence(&graph, &leaves, &merges, evidence);
             merges.extend(more);
         }
         Self { leaves, n_leaves, merges, pieces }
@@ -125,6 +125,13 @@ impl MergeTree {
             ..*merge
         }));
         Self { leaves: parts, n_leaves: n_parts, merges, pieces: self.pieces }
+    }
+
+    /// Of points that nothing is known of but that each is a cluster by itself; `None` where there are too many for a list of joins to be of use.
+    pub(crate) fn alone(n: usize) -> Option<Self> {
+        let merge = |from: u32| Merge { into: 0, from, resolution: 0.0 };
+        let merges = (1..n as u32).rev().map(merge).collect();
+        Self::from_parts((0..n as u32).collect(), merges, n)
     }
 
     /// Put together of its parts; `None` where they are no tree.
@@ -227,7 +234,8 @@ fn joined_by_edges(graph: &Network) -> Vec<Merge> {
         if !alive[a] || !alive[b] || pair.age != [age[a], age[b]] {
             continue;
         }
-        merges.push(Merge { into: pair.a, from: pair.b, resolution: pair.ratio * graph.total });
+        let resolution = (pair.ratio * graph.total).min(f64::MAX);
+        merges.push(Merge { into: pair.a, from: pair.b, resolution });
         alive[b] = false;
         age[a] += 1;
         degree[a] += degree[b];
@@ -249,60 +257,51 @@ fn joined_by_edges(graph: &Network) -> Vec<Merge> {
     merges
 }
 
-/// Joins of what no edge joins: the edges of a shortest tree over the pieces, shortest first (Prim).
-fn joined_by_distance(
+/// Joins of what no edge joins: by weaker edges, by spans, and in the end in the order of points.
+fn joined_by_evidence(
+    graph: &Network,
     leaves: &[u32],
-    n_leaves: usize,
     merges: &[Merge],
     evidence: &dyn Evidence,
 ) -> Vec<Merge> {
-    let mut heads: Vec<u32> = (0..n_leaves as u32).collect();
+    let mut heads: Vec<u32> = (0..graph.n_nodes() as u32).collect();
     for Merge { into, from, .. } in merges.iter().rev() {
         heads[*from as usize] = heads[*into as usize];
     }
-    let mut pieces: Vec<u32> = leaves.iter().map(|leaf| heads[*leaf as usize]).collect();
-    let count = renumber(&mut pieces);
-    let (starts, members) = grouped(&pieces, count);
-    // Of every piece a few points, evenly spread over it.
-    let most = ((MOST_PAIRS.sqrt() / count as f64) as usize).clamp(1, MOST_POINTS);
-    let some: Vec<Vec<u32>> = (0..count)
-        .map(|p| {
-            let all = &members[starts[p]..starts[p + 1]];
-            let taken = all.len().min(most);
-            (0..taken).map(|at| all[at * all.len() / taken]).collect()
-        })
-        .collect();
-    let head_of: Vec<u32> = (0..count).map(|p| heads[leaves[members[starts[p]] as usize] as usize]).collect();
-    let mut nearest: Vec<(f64, usize)> = vec![(f64::INFINITY, 0); count];
-    let mut within = vec![false; count];
-    let mut edges: Vec<(f64, usize, usize)> = Vec::with_capacity(count - 1);
-    let mut last = 0;
-    for _ in 1..count {
-        within[last] = true;
-        for p in (0..count).filter(|p| !within[*p]).collect::<Vec<_>>() {
-            let distance = evidence.distance(&some[last], &some[p]);
-            if distance < nearest[p].0 {
-                nearest[p] = (distance, last);
-            }
+    // Pieces are numbered as their heads are: the lowest leaf of each.
+    let mut piece_of = heads.clone();
+    let count = renumber(&mut piece_of);
+    let mut head_of = vec![0; count];
+    heads.iter().zip(&piece_of).for_each(|(head, piece)| head_of[*piece as usize] = *head);
+    let piece = |point: u32| piece_of[leaves[point as usize] as usize];
+    let mut weak: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    evidence.weak_edges(&mut |i, j, weight| {
+        let (a, b) = (piece(i), piece(j));
+        if a != b && weight > 0.0 {
+            *weak.entry((a.min(b), a.max(b))).or_insert(0.0) += weight;
         }
-        let outside = (0..count).filter(|p| !within[*p]);
-        let next = outside.min_by(|a, b| nearest[*a].0.total_cmp(&nearest[*b].0).then(a.cmp(b)));
-        let Some(next) = next else { break };
-        edges.push((nearest[next].0, nearest[next].1, next));
-        last = next;
+    });
+    let mut degree = vec![0.0; count];
+    graph.degree.iter().zip(&piece_of).for_each(|(d, piece)| degree[*piece as usize] += d);
+    let by_weak_edges = joined_by_edges(&Network::of_pairs(&weak, degree));
+    let mut leader_of: Vec<usize> = (0..count).collect();
+    let mut joined: Vec<(usize, usize)> = Vec::with_capacity(count - 1);
+    let mut join = |leader_of: &mut [usize], a: usize, b: usize| {
+        let (a, b) = (leader(leader_of, a), leader(leader_of, b));
+        if a != b {
+            leader_of[a.max(b)] = a.min(b);
+            joined.push((a.min(b), a.max(b)));
+        }
+    };
+    for Merge { into, from, .. } in by_weak_edges {
+        join(&mut leader_of, into as usize, from as usize);
     }
-    edges.sort_by(|x, y| x.0.total_cmp(&y.0));
-    let mut head: Vec<u32> = head_of;
-    let mut piece_of: Vec<usize> = (0..count).collect();
-    let mut joined = Vec::with_capacity(edges.len());
-    for (_, p, q) in edges {
-        let (p, q) = (leader(&mut piece_of, p), leader(&mut piece_of, q));
-        let (into, from) = (head[p].min(head[q]), head[p].max(head[q]));
-        joined.push(Merge { into, from, resolution: 0.0 });
-        piece_of[q] = p;
-        head[p] = into;
+    for (i, j) in evidence.spans() {
+        join(&mut leader_of, piece(*i) as usize, piece(*j) as usize);
     }
-    joined
+    (1..count).for_each(|other| join(&mut leader_of, 0, other));
+    let merge = |(a, b): (usize, usize)| Merge { into: head_of[a], from: head_of[b], resolution: 0.0 };
+    joined.into_iter().map(merge).collect()
 }
 
 fn leader(of: &mut [usize], mut piece: usize) -> usize {

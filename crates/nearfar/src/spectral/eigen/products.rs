@@ -137,7 +137,7 @@ pub(super) fn residuals(ax: &[f64], x: &[f64], values: &[f64], rows: Rows<'_>) -
 
 /// All eigenvalues, descending, and eigenvectors (columns) of a small symmetric matrix, of which the lower
 /// half is read; `None` when it holds a NaN or an infinity.
-pub(super) fn small_eigen(h: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+pub(crate) fn small_eigen(h: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     let n = h.nrows();
     if h.col_iter().any(|column| column.iter().any(|v| !v.is_finite())) {
         return None;

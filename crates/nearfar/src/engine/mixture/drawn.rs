@@ -1,0 +1,170 @@
+//! Does a mixture explain the rows? Rows drawn from it are held beside the data.
+
+use super::columns::Table;
+use super::parts::{Block, Parts};
+use super::{BLOCK, MixtureReport};
+use crate::engine::judge::sharpness;
+use crate::error::Result;
+use crate::math::rng::Stream;
+use crate::neighbors::nearest::listed;
+use crate::neighbors::{Input, Metric};
+use crate::observe::Observer;
+use crate::samples::Samples;
+
+/// Draws, at most.
+const DRAWS: usize = 3;
+/// Neighbours of every row that T looks at.
+const NEIGHBORS: usize = 5;
+/// T from which on the draw is told from the data.
+const TOLD: f64 = 0.54;
+/// How far the data may be sharper than every draw.
+const SHARPER: f64 = 0.01;
+/// A column of no more than so many values, or one in so many rows, keeps its values.
+const FEW_VALUES: usize = 20;
+const FEW_SHARE: usize = 20;
+/// Rows are moved by so little that only ties of equal rows are broken.
+const JITTER: f64 = 1e-9;
+/// Rows of each kind that the first look takes.
+const FIRST_LOOK: usize = 1_000;
+/// One draw decides about T where it is this many deviations away from [`TOLD`].
+const CLEAR: f64 = 4.0;
+/// Stream of the first draw; those after it are next to it.
+const STREAM: u64 = 10 << 32;
+
+/// Values of the columns that have few: what drawn rows are moved to.
+fn few_values(table: &Table) -> Vec<Option<Vec<f64>>> {
+    (0..table.m)
+        .map(|j| {
+            let mut values = table.number(j).to_vec();
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            (values.len() <= FEW_VALUES.max(table.n / FEW_SHARE)).then_some(values)
+        })
+        .collect()
+}
+
+fn nearest_value(values: &[f64], x: f64) -> f64 {
+    let at = values.partition_point(|value| *value < x);
+    let after = values.get(at).copied();
+    match (at.checked_sub(1).map(|at| values[at]), after) {
+        (Some(low), Some(high)) => if x - low <= high - x { low } else { high },
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => x,
+    }
+}
+
+/// `n` rows drawn from a mixture, as a table.
+fn draw(table: &Table, parts: &Parts, n: usize, random: &mut Stream) -> Table {
+    let m = table.m;
+    let mut drawn = Table {
+        n,
+        m,
+        numbers: vec![0.0; n * m],
+        codes: vec![Vec::with_capacity(n); table.codes.len()],
+        levels: table.levels.clone(),
+    };
+    let (mut row, mut codes) = (vec![0.0; m], vec![0; table.codes.len()]);
+    for i in 0..n {
+        parts.draw(random, &mut row, &mut codes);
+        row.iter().enumerate().for_each(|(j, y)| drawn.numbers[j * n + i] = *y);
+        drawn.codes.iter_mut().zip(&codes).for_each(|(all, code)| all.push(*code));
+    }
+    for (j, values) in few_values(table).iter().enumerate() {
+        if let Some(values) = values {
+            drawn.numbers[j * n..(j + 1) * n].iter_mut().for_each(|y| *y = nearest_value(values, *y));
+        }
+    }
+    drawn
+}
+
+/// The share of nearest neighbours of the same origin, of two sets of rows of the same width.
+fn told(a: &[f64], b: &[f64], width: usize, random: &mut Stream, observer: &dyn Observer) -> Result<f64> {
+    let (n, n_both) = (a.len() / width, (a.len() + b.len()) / width);
+    let both: Vec<f64> = a.iter().chain(b).map(|x| x + JITTER * random.normal()).collect();
+    let input = Input::Samples(Samples::from_rows(&both, n_both, width)?, Metric::Euclidean);
+    let lists = listed(&input, NEIGHBORS, observer)?.lists;
+    let k = NEIGHBORS.min(lists.k);
+    let same = |i: usize| lists.row(i).0[..k].iter().filter(|j| ((**j as usize) < n) == (i < n)).count();
+    Ok((0..n_both).map(same).sum::<usize>() as f64 / (k * n_both).max(1) as f64)
+}
+
+fn everybody(n: usize) -> Vec<u32> {
+    (0..n as u32).collect()
+}
+
+/// How much T varies by chance, at most, with n rows of each kind.
+fn deviation(n: usize) -> f64 {
+    0.5 / (n as f64).sqrt()
+}
+
+/// A first look: whether T on some of the rows is so far off that no better fit would pass, and that T.
+///
+/// With fewer rows neighbours are farther away and T is nearer to one half, so that this is the milder test.
+pub(super) fn out_of_reach(
+    table: &Table,
+    parts: &Parts,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<(bool, f64)> {
+    let mut random = Stream::new(seed, STREAM + DRAWS as u64);
+    let n = table.n.min(FIRST_LOOK);
+    let some: Vec<u32> = (0..n).map(|i| (i * table.n / n) as u32).collect();
+    let drawn = draw(table, parts, n, &mut random).joined(&everybody(n));
+    let told = told(&table.joined(&some), &drawn, table.width(), &mut random, observer)?;
+    Ok((told > TOLD + 0.02 + CLEAR * deviation(n), told))
+}
+
+/// Both questions.
+pub(super) fn test(table: &Table, parts: &Parts, seed: u64, observer: &dyn Observer) -> Result<MixtureReport> {
+    let (n, width, k) = (table.n, table.width(), parts.k);
+    let data = table.joined(&everybody(n));
+    let mut report = MixtureReport::default();
+    let mut draws: Vec<Vec<f64>> = Vec::new();
+    let mut total = 0.0;
+    // As many draws as it takes to be sure.
+    while draws.len() < DRAWS {
+        let mut random = Stream::new(seed, STREAM + draws.len() as u64);
+        let drawn = draw(table, parts, n, &mut random).joined(&everybody(n));
+        total += told(&data, &drawn, width, &mut random, observer)?;
+        draws.push(drawn);
+        report.told = total / draws.len() as f64;
+        if (report.told - TOLD).abs() > CLEAR * deviation(n) / (draws.len() as f64).sqrt() {
+            break;
+        }
+    }
+    if report.told >= TOLD {
+        return Ok(report);
+    }
+    let sharp = |rows: &[f64]| sharpness(rows, n, width, k, seed, observer);
+    let (own, first) = rayon::join(|| sharp(&data), || sharp(&draws[0]));
+    (report.sharpness, report.drawn_sharpness) = (own?, first?);
+    let mut next = 1;
+    while report.sharpness > report.drawn_sharpness + SHARPER && next < DRAWS {
+        if next == draws.len() {
+            let mut random = Stream::new(seed, STREAM + next as u64);
+            draws.push(draw(table, parts, n, &mut random).joined(&everybody(n)));
+        }
+        report.drawn_sharpness = report.drawn_sharpness.max(sharp(&draws[next])?);
+        next += 1;
+    }
+    report.explains = report.sharpness <= report.drawn_sharpness + SHARPER;
+    Ok(report)
+}
+
+/// How many parts are the likeliest of some row, and the mean posterior of the likeliest part.
+pub(super) fn certainty(table: &Table, parts: &Parts) -> (usize, f64) {
+    let (mut used, mut sum) = (vec![false; parts.k], 0.0);
+    let mut block = Block::default();
+    for start in (0..table.n).step_by(BLOCK) {
+        let count = BLOCK.min(table.n - start);
+        let numbers: Vec<f64> =
+            (0..table.m).flat_map(|j| table.number(j)[start..start + count].iter().copied()).collect();
+        let codes: Vec<u16> =
+            table.codes.iter().flat_map(|codes| codes[start..start + count].iter().copied()).collect();
+        for (part, posterior) in super::fit::likeliest(parts, &numbers, &codes, count, &mut block) {
+            used[part as usize] = true;
+            sum += posterior;
+        }
+    }
+    (used.iter().filter(|used| **used).count(), sum / table.n.max(1) as f64)
+}
