@@ -1,19 +1,23 @@
 //! What parts of the default find by themselves: the controls that stand beside it in every study.
 
+use super::bridges::Bridges;
 use super::consensus::Consensus;
+use super::data::Data;
 use super::members::Learner;
 use super::ranked::Ranked;
-use super::{Across, Engine, LEAST_WEIGHT, LISTS, NearFarParams};
+use super::{Engine, LEAST_WEIGHT, LISTS, NearFarParams};
 use crate::error::Result;
 use crate::graph::SparseGraph;
-use crate::labels::kmeans::QUICK_RESTARTS;
+use crate::neighbors::Input;
 use crate::neighbors::nearest::listed;
-use crate::neighbors::{Input, Metric};
 use crate::observe::Observer;
 use crate::params::{MethodParams, Params};
 use crate::partition::{Network, into_exactly};
 use crate::spectral;
-use crate::views::{Shown, Standard, View, worth_a_look};
+use crate::views::View;
+
+/// k-means starts of spectral clustering.
+const RESTARTS: usize = 10;
 
 /// One control.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,53 +50,56 @@ pub fn controls(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> 
     let mut params = params.clone();
     let own = NearFarParams { engine: Engine::Graph, ..params.nearfar() };
     params.method = MethodParams::NearFar(own);
-    let (n, k, seed) = (input.n_samples(), params.n_clusters, params.seed);
-    let model = super::fit(input, &params, observer)?;
+    let (k, seed) = (params.n_clusters, params.seed);
+    let model = super::fit(input, &params, None, observer)?;
     let trust = model.account.as_ref().map(|account| account.views.clone()).unwrap_or_default();
     let weight = |view: View| trust.iter().find(|trust| trust.view == view).map_or(1.0, |trust| trust.weight);
-    let mut standard = Standard::default();
+    let data = Data::of(input, own.views, seed)?;
     let mut seen: Vec<(View, Ranked)> = Vec::new();
-    if let Input::Samples(samples, metric) = input {
-        let spreads = samples.spreads();
-        standard = Standard::new(&spreads);
-        let views = match metric {
-            Metric::Cosine => vec![View::Unit],
-            Metric::Euclidean => worth_a_look(samples, &spreads, own.views),
-        };
-        let everybody: Vec<u32> = (0..n as u32).collect();
-        for view in views {
-            let shown = Shown::rows(samples, &everybody, view, &standard);
-            let rows = Input::Samples(shown.samples(n, samples.n_features())?, Metric::Euclidean);
-            seen.push((view, Ranked::new(&listed(&rows, LISTS, observer)?, LISTS)));
+    if let Some(data) = &data {
+        for &view in &data.views {
+            let shown = data.shown(view);
+            let rows = match &shown {
+                Some(shown) => shown.samples(data.rows.n_samples(), data.rows.n_features())?,
+                None => data.rows,
+            };
+            let listed = listed(&Input::Samples(rows, data.metric), LISTS, observer)?;
+            seen.push((view, Ranked::new(&listed, LISTS)));
         }
     } else {
         seen.push((View::Raw, Ranked::new(&listed(input, LISTS, observer)?, LISTS)));
     }
-    let across = |view: View| Across { input, view, standard: &standard };
+    let bridges = |ranked, view| Bridges::new(ranked, view, input, data.as_ref());
     let mut found = Vec::new();
     for (view, ranked) in &seen {
         let network = Network::new(&ranked.start_graph());
-        let labels = into_exactly(&network, k, seed.wrapping_mul(100), &across(*view));
+        let labels = into_exactly(&network, k, seed.wrapping_mul(100), &bridges(ranked, *view));
         found.push(Control::new(format!("start {view}"), &labels));
     }
     found.push(Control { name: "graph engine".into(), labels: model.labels.clone() });
-    let best = seen.iter().fold(seen[0].0, |best, (view, _)| if weight(*view) > weight(best) { *view } else { best });
+    let best =
+        (0..seen.len()).fold(0, |best, at| if weight(seen[at].0) > weight(seen[best].0) { at } else { best });
     let together = |weight: &dyn Fn(View) -> f64| -> Result<Consensus> {
         let least = LEAST_WEIGHT[0];
         let trusted = seen.iter().filter(|(view, _)| weight(*view) >= least);
-        let views: Vec<(View, f64, &Ranked)> = trusted.map(|(view, ranked)| (*view, weight(*view), ranked)).collect();
-        let members = Learner { views: &views, k, seed, observer }.learn(&across)?;
-        Ok(Consensus::new(&views, &members))
+        let views: Vec<(View, f64, &Ranked)> =
+            trusted.map(|(view, ranked)| (*view, weight(*view), ranked)).collect();
+        let bridges: Vec<Bridges<'_>> =
+            views.iter().map(|(view, _, ranked)| bridges(ranked, *view)).collect();
+        let learner =
+            Learner { views: &views, bridges: &bridges, k, seed, share: None, checkpoint: None, observer };
+        Ok(Consensus::new(&views, &learner.learn()?))
     };
-    let labelled = |graph| into_exactly(&Network::new(graph), k, seed, &across(best));
-    let alone = together(&|view| f64::from(u8::from(view == best)))?;
+    let of_best = bridges(&seen[best].1, seen[best].0);
+    let labelled = |graph| into_exactly(&Network::new(graph), k, seed, &of_best);
+    let alone = together(&|view| f64::from(u8::from(view == seen[best].0)))?;
     found.push(Control::new("best view alone", &labelled(&alone.graph)));
     let equal = together(&|_| 1.0)?;
     found.push(Control::new("equal weights", &labelled(&equal.graph)));
     let whole = together(&weight)?;
     found.push(Control::new("mean graph", &labelled(&whole.mean)));
     let graph = SparseGraph::of_rows(whole.graph);
-    let labels = spectral::cluster(&graph, k, QUICK_RESTARTS, seed, observer)?.labels;
+    let labels = spectral::cluster(&graph, k, RESTARTS, seed, observer)?.labels;
     found.push(Control { name: "spectral".into(), labels });
     Ok(found)
 }

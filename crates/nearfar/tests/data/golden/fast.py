@@ -1,12 +1,11 @@
 """Makes fast.npz and fast_leiden.npz: every step of the default but the partition by its NumPy form, and igraph's modularity.
 
-    python fast.py PATH_OF_fast.py PROGRAM
+    python fast.py PATH_TO_REFERENCE_FOLDER PROGRAM
 
-The first argument is the prototype of the default, the second a built `nearfar`, whose `make` gives the points of the graphs.
+The folder holds the prototype of the default, fast.py; the program is a built `nearfar`, whose `make` gives the points of the graphs.
 Needs numpy, scipy, scikit-learn (for iris) and igraph. Iris holds equal rows and many equal distances; neighbours are therefore
 looked up by differences and ordered by distance, then by index, which leaves nothing for two programs to break differently.
 """
-import importlib.util
 import os
 import subprocess
 import sys
@@ -16,11 +15,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
-spec = importlib.util.spec_from_file_location("prototype", sys.argv[1])
-fast = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(fast)
-program = os.path.abspath(sys.argv[2])
 here = os.path.dirname(os.path.abspath(__file__))
+# This script has the name of the prototype: its own folder must not come first.
+sys.path[0] = sys.argv[1]
+import fast  # noqa: E402
+
+program = os.path.abspath(sys.argv[2])
 
 
 def made(kind, *flags):
