@@ -14,7 +14,7 @@ pub use saved::{
 use std::sync::Arc;
 
 use crate::consensus::Member;
-use crate::engine::{Account, Lens};
+use crate::engine::{Account, ByMixture, Lens};
 use crate::graph::SparseGraph;
 use crate::neighbors::{SearchReport, Warning};
 use crate::observe::Stage;
@@ -73,6 +73,8 @@ pub struct Model {
     pub lenses: Vec<Lens>,
     /// How the columns are standardised in views that do.
     pub standard: Standard,
+    /// The mixture that labels new points, where one was the answer.
+    pub(crate) mixture: Option<ByMixture>,
     pub(crate) source: Source,
 }
 
@@ -113,6 +115,7 @@ impl Model {
             account: None,
             lenses: Vec::new(),
             standard: Standard::default(),
+            mixture: None,
             source,
         }
     }

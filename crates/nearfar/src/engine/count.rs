@@ -18,6 +18,9 @@ pub struct Counted {
     pub gaps: Vec<f64>,
     /// Whether there are groups at all: the largest gap exceeds what chance gives.
     pub groups: bool,
+    /// Whether a mixture that explains the rows has so many parts; else the null gap decided.
+    #[serde(default)]
+    pub by_mixture: bool,
 }
 
 impl Counted {
@@ -39,6 +42,13 @@ impl Counted {
         let mut numbers = order.iter().map(|at| at + 2);
         let found = if groups { numbers.next().unwrap_or(1) } else { 1 };
         let others = numbers.take(2).collect();
-        Self { found, others, gaps, groups }
+        Self { found, others, gaps, groups, by_mixture: false }
+    }
+
+    /// The same where a mixture of so many parts explains the rows: what the gap had found is the next best.
+    pub(super) fn by_mixture(self, parts: usize) -> Self {
+        let first = self.groups.then_some(self.found);
+        let others = first.into_iter().chain(self.others).filter(|k| *k != parts).take(2).collect();
+        Self { found: parts, others, gaps: self.gaps, groups: true, by_mixture: true }
     }
 }

@@ -29,8 +29,8 @@ use crate::checkpoint::Checkpoint;
 use crate::error::{DataError, ParamError, Result};
 use crate::model::{Model, Source};
 use crate::neighbors::nearest::{Listed, found, listed};
-use crate::neighbors::{Input, SIGMA_NEIGHBOR, SearchReport, Warning};
-use crate::observe::{Observer, Stage, go_on};
+use crate::neighbors::{Input, Metric, SIGMA_NEIGHBOR, SearchReport, Warning};
+use crate::observe::{Event, Observer, Stage, go_on};
 use crate::params::Params;
 use crate::partition::{MergeTree, Network};
 use crate::prepared::{points_of, timed};
@@ -39,6 +39,8 @@ use bridges::Bridges;
 use consensus::Consensus;
 use data::Data;
 use members::Learner;
+pub(crate) use mixture::ByMixture;
+use mixture::{Effort, Fit, Labelled};
 use ranked::Ranked;
 
 /// Neighbours per point and view.
@@ -147,7 +149,16 @@ pub(crate) fn fit(
     model.timings.push((Stage::Views, seconds));
     let account = Account { judged_on: data.as_ref().map_or(0, |data| data.judged().len()), ..Account::default() };
     let mut run =
-        Run { input, data: data.as_ref(), params, observer, checkpoint, account, views: Vec::new() };
+        Run {
+            input,
+            data: data.as_ref(),
+            params,
+            observer,
+            checkpoint,
+            account,
+            views: Vec::new(),
+            fitted: None,
+        };
     run.all_stages(&mut model)?;
     model.account = Some(run.account);
     if let Some(data) = &data {
@@ -164,6 +175,13 @@ fn check_input(input: &Input<'_>, own: NearFarParams) -> Result<()> {
         ParamError::unless(own.engine != Engine::Mixture, "engine", "mixture", allowed)?;
         let allowed = "auto where pairs are given; views need samples";
         ParamError::unless(own.views.is_auto(), "views", own.views, allowed)?;
+    }
+    if let Input::Samples(_, metric) | Input::Part(_, metric, _) = input {
+        let allowed = "auto or graph with the cosine metric; a mixture is one of Euclidean shapes";
+        let sound = own.engine != Engine::Mixture || *metric == Metric::Euclidean;
+        ParamError::unless(sound, "engine", "mixture", allowed)?;
+        let allowed = "auto with the cosine metric, which sees rows by their direction alone";
+        ParamError::unless(own.views.is_auto() || *metric == Metric::Euclidean, "views", own.views, allowed)?;
     }
     Ok(())
 }
@@ -192,6 +210,8 @@ struct Run<'a> {
     checkpoint: Option<&'a Checkpoint>,
     account: Account,
     views: Vec<Seen>,
+    /// A mixture that was fitted while clusters were counted.
+    fitted: Option<(Fit, MixtureReport)>,
 }
 
 impl Run<'_> {
@@ -275,21 +295,57 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The number of clusters, given or found.
+    /// The number of clusters, given or found: by a mixture that explains the rows, else by the null gap.
     fn count(&mut self, model: &mut Model) -> Result<()> {
-        if self.params.find_clusters {
-            let curves: Vec<&Curve> = self.views.iter().filter_map(|seen| seen.curve.as_ref()).collect();
-            let counted = Counted::by_gap(&curves, self.input.n_samples());
-            model.params.n_clusters = counted.found;
-            self.account.count = Some(counted);
+        if !self.params.find_clusters {
+            return Ok(());
         }
+        let curves: Vec<&Curve> = self.views.iter().filter_map(|seen| seen.curve.as_ref()).collect();
+        let mut counted = Counted::by_gap(&curves, self.input.n_samples());
+        if let Some(data) = self.of_mixture() {
+            self.fitted = mixture::count_by_mixture(&data.sample()?, self.params.seed, self.observer)?;
+            if let Some((_, report)) = &self.fitted {
+                counted = counted.by_mixture(report.parts);
+            }
+        }
+        model.params.n_clusters = counted.found;
+        self.account.count = Some(counted);
         Ok(())
     }
 
-    /// Whether a plain mixture explains the rows.
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
-    fn try_mixture(&mut self, _model: &mut Model) -> Result<()> {
+    /// The samples, where a mixture may be the answer.
+    fn of_mixture(&self) -> Option<&Data<'_>> {
+        let allowed = self.params.nearfar().engine != Engine::Graph;
+        self.data.filter(|data| allowed && data.metric == Metric::Euclidean)
+    }
+
+    /// Whether a plain mixture explains the rows; then its labels are the answer.
+    fn try_mixture(&mut self, model: &mut Model) -> Result<()> {
         self.account.engine = Engine::Graph;
+        let (k, seed) = (model.params.n_clusters, self.params.seed);
+        let forced = self.params.nearfar().engine == Engine::Mixture;
+        let fitted = self.fitted.take();
+        let Some(data) = self.of_mixture().filter(|_| k > 1 || forced) else { return Ok(()) };
+        let effort = if forced { Effort::Fit } else { Effort::Test };
+        let tried = match fitted {
+            Some(fitted) => Some(fitted),
+            None => mixture::try_mixture(&data.sample()?, k, seed, effort, self.observer)?,
+        };
+        let Some((fit, report)) = tried else {
+            let allowed = "auto or graph here: no column has a spread, or there are fewer rows than clusters";
+            ParamError::unless(!forced, "engine", "mixture", allowed)?;
+            return Ok(());
+        };
+        if forced || report.explains {
+            self.observer.notice(&Event::Progress { stage: Stage::Mixture, done: 1, total: 1 });
+            let own = fit.posteriors(&data.rows, self.observer)?;
+            let labelled = Labelled::of(&data.share.gather_rows("posteriors", &own, k), fit);
+            (model.labels, model.membership, model.confidence) =
+                (labelled.labels, labelled.membership, labelled.confidence);
+            model.mixture = Some(labelled.by);
+            self.account.engine = Engine::Mixture;
+        }
+        self.account.mixture = Some(report);
         Ok(())
     }
 

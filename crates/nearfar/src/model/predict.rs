@@ -59,6 +59,16 @@ impl SavedModel {
         if found == 0 {
             return Ok(Vec::new());
         }
+        if let Some(mixture) = self.by_mixture() {
+            let mut rows = vec![0.0; found * expected];
+            rows.par_chunks_mut(expected).enumerate().try_for_each(|(i, row)| {
+                new.copy_row(i, row);
+                check_finite(row, i)?;
+                self.scaling.apply(row);
+                Ok::<(), crate::Error>(())
+            })?;
+            return mixture.predict(&Samples::from_rows(&rows, found, expected)?, observer);
+        }
         let seen = Seen::all(self)?;
         let mut labels = vec![0; found];
         labels.par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, labels)| {
@@ -177,10 +187,7 @@ impl<'a> Measure<'a> {
         };
         let mut units = vec![*unit; height];
         for (a, row) in rows.chunks_exact_mut(width).enumerate() {
-            if let Some(column) = row.iter().position(|x| !x.is_finite()) {
-                let value = row[column];
-                return Err(DataError::NotFinite { what: "new points", row: first + a, column, value }.into());
-            }
+            check_finite(row, first + a)?;
             model.scaling.apply(row);
             model.standard.show(*view, row);
             if *metric == Metric::Cosine && !normalize(row) {
@@ -309,6 +316,17 @@ fn known_row(model: &SavedModel, values: &[f64]) -> Vec<usize> {
         .filter(|(i, known)| whole.wrapping_sub(own_entry(*i, values[*i])) == **known)
         .map(|(i, _)| i)
         .collect()
+}
+
+/// Every value of a new point a finite number.
+fn check_finite(values: &[f64], row: usize) -> Result<()> {
+    match values.iter().position(|x| !x.is_finite()) {
+        Some(column) => {
+            let value = values[column];
+            Err(DataError::NotFinite { what: "new points", row, column, value }.into())
+        }
+        None => Ok(()),
+    }
 }
 
 /// Every value a number, 0 or more.

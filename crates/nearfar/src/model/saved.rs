@@ -11,7 +11,7 @@ use std::time::Instant;
 use safetensors::tensor::Dtype;
 
 use super::Model;
-use crate::engine::{Account, Lens};
+use crate::engine::{Account, ByMixture, Lens};
 use crate::error::Result;
 use crate::labels::score::adjusted_rand;
 use crate::learn::trace::TraceRow;
@@ -210,6 +210,9 @@ pub struct About {
     /// Views that label new points, with their weights.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lenses: Vec<(View, f64)>,
+    /// The mixture that labels new points, where one was the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mixture: Option<ByMixture>,
 }
 
 /// What to keep besides what predicting needs.
@@ -277,6 +280,11 @@ pub struct SavedModel {
 }
 
 impl SavedModel {
+    /// The mixture that labels new points, where one was the answer.
+    pub(super) fn by_mixture(&self) -> Option<&ByMixture> {
+        self.about.mixture.as_ref()
+    }
+
     /// The labels of the training samples with k clusters, without fitting again, as [`Model::labels_at`].
     pub fn labels_at(&self, k: usize) -> Option<Vec<u32>> {
         self.tree.as_ref().filter(|tree| (1..=tree.most()).contains(&k)).map(|tree| tree.labels_at(k))
@@ -329,6 +337,7 @@ impl SavedModel {
             account: model.account.clone(),
             tree_pieces: model.tree.as_ref().map(MergeTree::pieces),
             lenses: model.lenses.iter().map(|lens| (lens.view, lens.weight)).collect(),
+            mixture: model.mixture.clone(),
         };
         let graph = |graph: SparseRows| (!graph.columns.is_empty()).then_some(graph);
         let mut saved = Self {
@@ -620,6 +629,9 @@ fn assemble(about: About, arrays: &Arrays<'_>) -> Result<SavedModel, String> {
     let labels: Vec<u32> = arrays.read("labels", Length::Of(Some(n)))?;
     if let Some(i) = labels.iter().position(|label| *label as usize >= r) {
         return Err(format!("label {i} is {}, of {r} clusters", labels[i]));
+    }
+    if about.mixture.as_ref().is_some_and(|mixture| pairwise || !mixture.fits(r, m)) {
+        return Err("its mixture is of other columns or clusters".to_owned());
     }
     let near_weights: Vec<f64> = arrays.read("near_weights", Length::NoneOr(Some(n)))?;
     let far_weights: Vec<f64> = arrays.read("far_weights", Length::NoneOr(Some(n)))?;

@@ -207,6 +207,20 @@ fn with_tails(
     Ok(fits)
 }
 
+/// Posteriors of all parts, row by row, of rows `start` to `start + count`.
+pub(super) fn posteriors(
+    parts: &Parts,
+    numbers: &[f64],
+    codes: &[u16],
+    count: usize,
+    block: &mut Block,
+) -> Vec<f64> {
+    let codes: Vec<&[u16]> = codes.chunks_exact(count.max(1)).collect();
+    parts.log_joint(numbers, &codes, count, block);
+    soften(block, parts.k);
+    (0..count).flat_map(|i| (0..parts.k).map(move |a| (a, i))).map(|(a, i)| block.r[a * count + i]).collect()
+}
+
 /// Parts and the posterior of the likeliest one, of rows `start` to `start + count`.
 pub(super) fn likeliest(
     parts: &Parts,

@@ -24,7 +24,7 @@ use crate::math::rng::Stream;
 use crate::observe::{Observer, Stage, go_on};
 use crate::samples::Samples;
 use columns::Columns;
-use fit::{First, TAILS, covariances, likeliest};
+use fit::{First, TAILS, covariances, posteriors};
 use parts::{Block, Parts};
 
 /// Rows that are worked on together; fixed, so that sums do not depend on the number of threads.
@@ -95,28 +95,107 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
-    /// The likeliest part of every row, 0 to k − 1, and its posterior.
+    /// Posteriors of all parts for every row, n × k.
     ///
     /// # Errors
     /// When the rows do not have as many columns as those the mixture was fitted to, or the observer asks to stop.
-    pub(crate) fn label(&self, samples: &Samples<'_>, observer: &dyn Observer) -> Result<(Vec<u32>, Vec<f64>)> {
+    pub(crate) fn posteriors(&self, samples: &Samples<'_>, observer: &dyn Observer) -> Result<Vec<f64>> {
         let (n, m) = (samples.n_samples(), samples.n_features());
         if m != self.n_features {
             let (expected, hint) = (self.n_features, "one for every feature it was fitted on");
             return Err(DataError::WrongWidth { found: m, expected, unit: "features", hint }.into());
         }
-        let found: Result<Vec<Vec<(u32, f64)>>> = (0..n.div_ceil(BLOCK))
+        let found: Result<Vec<Vec<f64>>> = (0..n.div_ceil(BLOCK))
             .into_par_iter()
             .map_init(Block::default, |block, b| {
-                go_on(observer, Stage::Learn)?;
+                go_on(observer, Stage::Mixture)?;
                 let rows = b * BLOCK..((b + 1) * BLOCK).min(n);
                 let count = rows.len();
                 let (numbers, codes) = self.columns.show_block(samples, rows);
-                Ok(likeliest(&self.parts, &numbers, &codes, count, block))
+                Ok(posteriors(&self.parts, &numbers, &codes, count, block))
             })
             .collect();
-        Ok(found?.into_iter().flatten().unzip())
+        Ok(found?.concat())
     }
+
+    /// The likeliest part of every row, 0 to k − 1, and its posterior.
+    ///
+    /// # Errors
+    /// As [`posteriors`](Self::posteriors).
+    pub(crate) fn label(&self, samples: &Samples<'_>, observer: &dyn Observer) -> Result<(Vec<u32>, Vec<f64>)> {
+        let all = self.posteriors(samples, observer)?;
+        Ok(all.chunks_exact(self.parts.k).map(largest).unzip())
+    }
+}
+
+/// What labels rows by a mixture: the parts, and the cluster that each is.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct ByMixture {
+    fit: Fit,
+    label_of: Vec<u32>,
+}
+
+impl ByMixture {
+    /// Labels of new rows.
+    ///
+    /// # Errors
+    /// As [`Fit::posteriors`].
+    pub(crate) fn predict(&self, new: &Samples<'_>, observer: &dyn Observer) -> Result<Vec<usize>> {
+        let (parts, _) = self.fit.label(new, observer)?;
+        Ok(parts.into_iter().map(|part| self.label_of[part as usize] as usize).collect())
+    }
+
+    /// Whether every label is below this many clusters.
+    pub(crate) fn fits(&self, n_clusters: usize, n_features: usize) -> bool {
+        self.label_of.len() == self.fit.parts.k
+            && self.fit.n_features == n_features
+            && self.label_of.iter().all(|label| (*label as usize) < n_clusters)
+    }
+}
+
+/// Rows labelled by a mixture, clusters numbered by first appearance.
+pub(super) struct Labelled {
+    pub(super) labels: Vec<usize>,
+    /// n × k.
+    pub(super) membership: Vec<f64>,
+    pub(super) confidence: Vec<f64>,
+    pub(super) by: ByMixture,
+}
+
+impl Labelled {
+    /// By these posteriors, n × k.
+    pub(super) fn of(posteriors: &[f64], fit: Fit) -> Self {
+        let k = fit.parts.k;
+        let mut label_of = vec![u32::MAX; k];
+        let mut known = 0;
+        let (mut labels, mut confidence) = (Vec::new(), Vec::new());
+        for row in posteriors.chunks_exact(k) {
+            let (part, sure) = largest(row);
+            let label = &mut label_of[part as usize];
+            if *label == u32::MAX {
+                *label = known;
+                known += 1;
+            }
+            labels.push(*label as usize);
+            confidence.push(sure.clamp(0.0, 1.0));
+        }
+        // Parts that win no row follow in their order.
+        for label in label_of.iter_mut().filter(|label| **label == u32::MAX) {
+            *label = known;
+            known += 1;
+        }
+        let mut membership = vec![0.0; posteriors.len()];
+        for (row, posteriors) in membership.chunks_exact_mut(k).zip(posteriors.chunks_exact(k)) {
+            label_of.iter().zip(posteriors).for_each(|(label, r)| row[*label as usize] = *r);
+        }
+        Self { labels, membership, confidence, by: ByMixture { fit, label_of } }
+    }
+}
+
+/// The place of the largest posterior of a row, the first among equals, and its value.
+fn largest(row: &[f64]) -> (u32, f64) {
+    let first = (0, row.first().copied().unwrap_or(0.0));
+    (1..).zip(&row[1..]).fold(first, |best, (at, r)| if *r > best.1 { (at, *r) } else { best })
 }
 
 /// At most `most` rows, in their order.
