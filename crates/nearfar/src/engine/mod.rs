@@ -7,6 +7,7 @@
 
 mod bridges;
 mod consensus;
+pub mod controls;
 mod count;
 mod data;
 mod far;
