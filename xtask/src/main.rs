@@ -125,7 +125,7 @@ enum Task {
         #[arg(long)]
         threads: Option<usize>,
     },
-    /// Binned mode: a dataset file (mnist-70k) or generated mixtures of growing size; time, memory, scores, exponents (docs/large.md).
+    /// Binned mode: a dataset file (mnist-70k) or generated mixtures of growing size; time, memory, scores, exponents.
     BenchBinned {
         /// A dataset of the folder; generated mixtures when none is named.
         name: Option<String>,
@@ -141,7 +141,7 @@ enum Task {
         /// How far apart the components are.
         #[arg(long, default_value_t = 1.0)]
         spread: f64,
-        /// Starts of the consensus; as the program chooses when not given.
+        /// Starts of the consensus; 12 when not given.
         #[arg(long)]
         starts: Option<usize>,
         /// Threads; all cores when not given.
@@ -153,7 +153,7 @@ enum Task {
         #[command(flatten)]
         knobs: Knobs,
     },
-    /// The program beside scikit-learn's MiniBatchKMeans and SpectralClustering on a file with arrays X and y (docs/large.md); needs the release build.
+    /// The program beside scikit-learn's MiniBatchKMeans and SpectralClustering on a file with arrays X and y; needs the release build.
     BenchBeside {
         /// The file.
         #[arg(default_value = "../shared/data/mnist-70k.npz")]
@@ -231,14 +231,11 @@ struct Knobs {
     /// Bins.
     #[arg(long)]
     bins: Option<usize>,
-    /// Points of the sample that starts are learnt on first.
-    #[arg(long)]
-    sketch: Option<usize>,
 }
 
 impl From<Knobs> for BinnedParams {
-    fn from(Knobs { near, far, bins, sketch }: Knobs) -> Self {
-        Self { near, far, bins, sketch }
+    fn from(Knobs { near, far, bins }: Knobs) -> Self {
+        Self { near, far, bins }
     }
 }
 

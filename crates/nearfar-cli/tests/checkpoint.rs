@@ -23,14 +23,9 @@ fn make(here: &Path) {
     succeed(here, &["make", "blobs", "-n", "240", "--noise", "1.2", "--seed", "2", "-o", "m.npy"]);
 }
 
-/// The finished starts of the last round of growth.
+/// The finished starts.
 fn finished(folder: &Path) -> Vec<String> {
-    let round = |name: &str| -> Option<usize> {
-        name.strip_prefix("nearfar-start-")?.split('-').next()?.parse().ok()
-    };
-    let names = names(folder);
-    let last = names.iter().filter_map(|name| round(name)).max();
-    names.into_iter().filter(|name| round(name).is_some() && round(name) == last).collect()
+    names(folder).into_iter().filter(|name| name.starts_with("nearfar-start-")).collect()
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -80,7 +75,6 @@ fn a_run_that_is_killed_again_and_again_ends_like_an_unbroken_one() {
     let here = folder("checkpoint_killed");
     make(&here);
     succeed(&here, &with(&["--out-dir", "unbroken", "--save-model", "unbroken.nearfar"]));
-    assert!(summary(&here.join("unbroken"))["binned"]["grown_from"] == 8, "near ranks do not grow");
     let args = with(&["--out-dir", "killed", "--save-model", "killed.nearfar", "--checkpoint", "saved"]);
     let args = [&args[..], &["--checkpoint-every", "0", "--resume", "--progress", "json"]].concat();
     // Killed behind a number of lines of progress: a few at first, more each time, so that it comes to an end. Where exactly it then is, is up to chance;
@@ -219,8 +213,8 @@ fn a_full_disk_leaves_the_last_good_checkpoint() {
     let plain = succeed(&here, &with(&[]));
     let args = with(&["--checkpoint", "saved", "--checkpoint-every", "0", "--resume", "-o", "labels.txt"]);
     let loud: Vec<&str> = args.iter().copied().filter(|arg| *arg != "-q").collect();
-    // Room for the manifest, the starts and the labels, but not for the lists after near ranks have grown.
-    let output = on_a_full_disk(&here, 40, &loud).output().unwrap();
+    // Room for the manifest, the starts and the labels, but not for the lists.
+    let output = on_a_full_disk(&here, 20, &loud).output().unwrap();
     let text = stderr(&output);
     assert!(output.status.success(), "{text}");
     // Said at once and in the summary.

@@ -137,7 +137,6 @@ pub(crate) fn of(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
         near: given.count("near")?,
         far: given.count("far")?,
         bins: given.count("bins")?,
-        sketch: given.count("sketch")?,
     };
     let threads = given.count("n_threads")?.unwrap_or(1);
     params.threads = Some(threads);
@@ -222,7 +221,10 @@ fn method_of(method: MethodKind, given: &Given<'_, '_>) -> PyResult<MethodParams
                 let text: String = views.extract().map_err(|_| wrong("views", &views, allowed))?;
                 let views = text.parse::<Views>();
                 own.views = views.map_err(|error| {
-                    PyValueError::new_err(format!("views = {:?} is not allowed: it must be {allowed}", error.value))
+                    PyValueError::new_err(format!(
+                        "views = {:?} is not allowed: it must be {allowed}",
+                        error.value
+                    ))
                 })?;
             }
         }

@@ -80,8 +80,6 @@ pub struct Job {
     pub threads: usize,
     /// Processes that share the rows; `None` for one that has them all. The plan is that of one of them.
     pub ranks: Option<usize>,
-    /// Points of the sample that starts are learnt on first; 0: none.
-    pub sketch: usize,
 }
 
 impl Job {
@@ -121,7 +119,7 @@ const SECONDS_PER_DENSE_MULTIPLY: f64 = 1.0 / 22e9;
 const SECONDS_PER_SORTED_PAIR: f64 = 2.5e-9;
 const SECONDS_PER_PAIR_AND_ITERATION: f64 = 6e-9;
 const ITERATIONS: f64 = 130.0;
-/// The same of binned mode, as runs of 200,000 and 1,000,000 points took (docs/large.md, docs/scale.md): per known pair, per number of V, and per number of
+/// The same of binned mode, as runs of 200,000 (docs/scale.md) and 1,000,000 points took: per known pair, per number of V, and per number of
 /// the eigenvectors that a member is judged by.
 const SECONDS_PER_ENTRY_AND_ITERATION: f64 = 20e-9;
 const SECONDS_PER_NUMBER_AND_ITERATION: f64 = 100e-9;
@@ -295,15 +293,9 @@ impl Plan {
             ("factors", factors),
             ("spectral", spectral),
         ];
-        // A sample that is learnt first has points, lists, pairs and graphs of its own, in every process.
-        let width = (2 * near + far).min(job.sketch as u64);
-        let each = near * 42 + far * (2 + cell) + width * (8 + 2 * cell + together * (4 + cell)) + 400 * r;
-        let sketch = (job.sketch as u64).saturating_mul(m.saturating_mul(12).saturating_add(each));
         let fixed = 32 << 20; // program, stacks, small things
         let learning = (pairs + graphs).saturating_add(factors).saturating_add(spectral);
         let preparing = points.saturating_add(search.max(pairs + making));
-        // The sample is taken from points that are made again, where they are not used as they lie.
-        let learning = learning.max(points.saturating_add(pairs).saturating_add(sketch));
         let bytes = data.saturating_add(fixed).saturating_add(preparing.max(learning));
         let (nf, rf) = (n as f64, r as f64);
         let all = nf * ((2 * near + far).min(n)) as f64;
@@ -523,7 +515,7 @@ mod tests {
     use super::*;
 
     fn job(n: usize) -> Job {
-        Job { n_samples: n, n_features: 64, n_clusters: 10, starts: 12, threads: 2, ranks: None, sketch: 0 }
+        Job { n_samples: n, n_features: 64, n_clusters: 10, starts: 12, threads: 2, ranks: None }
     }
 
     #[test]

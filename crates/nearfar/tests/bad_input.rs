@@ -464,14 +464,8 @@ fn wrong_sizes_are_refused() {
     for (near, far, bins, named) in
         [(7, 1, 1, 0), (40_000, 1, 1, 0), (8, 0, 1, 1), (8, 1, 0, 2), (8, 1, 1 << 40, 2)]
     {
-        let binned = BinnedParams { near: Some(near), far: Some(far), bins: Some(bins), sketch: None };
+        let binned = BinnedParams { near: Some(near), far: Some(far), bins: Some(bins) };
         table.case(&format!("{binned:?}"), &Expect::Refused(is_param, NAMED[named]), || {
-            fit(Samples::from_rows(&ten, 5, 2)?, &Params { binned, ..Params::lsdg(2) })
-        });
-    }
-    for sketch in [1, 255] {
-        let binned = BinnedParams { sketch: Some(sketch), ..BinnedParams::default() };
-        table.case(&format!("{binned:?}"), &Expect::Refused(is_param, &["sketch", "256"]), || {
             fit(Samples::from_rows(&ten, 5, 2)?, &Params { binned, ..Params::lsdg(2) })
         });
     }

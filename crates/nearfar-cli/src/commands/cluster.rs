@@ -36,7 +36,6 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     ranks::share_machine(&mut params);
     interrupt::listen();
     let data = Data::read(&args.input, params.memory, params.precision == Precision::Double)?;
-    let params = params.settled(data.n_samples());
     labels::check_levels(&args.labels, data.n_samples())?;
     let settings = settings::resolved(&args, &params);
     let (input, output) = (data.input()?, &args.output);

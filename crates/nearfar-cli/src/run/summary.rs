@@ -438,14 +438,8 @@ fn found(search: &nearfar::neighbors::SearchReport) -> String {
 fn describe_binned(report: &nearfar::prepared::BinnedReport) -> String {
     let shape = report.shape;
     let found = found(&report.search);
-    let grown = report.grown_from.map_or_else(String::new, |from| {
-        format!("; near ranks grew from {from}, as the learnt weights reached their end")
-    });
-    let sketched = report
-        .sketch
-        .map_or_else(String::new, |size| format!("; starts learnt on a sample of {size} points first"));
     format!(
-        "binned: {} near ranks, {} bins of far ones from {} partners a point; {found}{grown}{sketched}",
+        "binned: {} near ranks, {} bins of far ones from {} partners a point; {found}",
         shape.near, shape.bins, shape.far
     )
 }

@@ -264,7 +264,7 @@ impl Checkpoint {
         }
     }
 
-    /// Most bytes on disk that a run of this plan saves while its near ranks suffice. V is counted in full; it soon is a tenth of that.
+    /// Most bytes on disk that a run of this plan saves. V is counted in full; it soon is a tenth of that.
     pub fn bytes(n_samples: usize, params: &Params, plan: &Plan) -> u64 {
         let [n, r, starts] = [n_samples, params.n_clusters.min(n_samples), params.starts].map(|x| x as u64);
         let lists = plan.binned.map_or(0, |shape| 12 * (shape.near as u64).saturating_sub(1) + 8);
