@@ -127,8 +127,17 @@ impl Study<'_> {
         let [paper, soft, prototype, ours, found] = [0, 1, 2, 3, 4].map(|at| means[at].clone());
         let empty = String::new;
         rows.push(vec![
-            "**mean**".into(), empty(), paper, soft, prototype, format!("**{ours}**"), empty(), empty(), empty(),
-            found, empty(),
+            "**mean**".into(),
+            empty(),
+            paper,
+            soft,
+            prototype,
+            format!("**{ours}**"),
+            empty(),
+            empty(),
+            empty(),
+            found,
+            empty(),
         ]);
         let soft = if self.soft > 0 {
             format!("\"Soft\" is the paper's model in its soft form (`--method lsdg`), {} seeds.", self.soft)
@@ -136,8 +145,17 @@ impl Study<'_> {
             "\"Soft\" is the paper's model in its soft form (`--method lsdg`): its published figures of 20 seeds, not run again.".to_owned()
         };
         let header = [
-            "data", "size", "paper (tuned with labels)", "soft", "prototype", "**default, k given**", "by", "seconds",
-            "k found (true)", "at it", "seconds",
+            "data",
+            "size",
+            "paper (tuned with labels)",
+            "soft",
+            "prototype",
+            "**default, k given**",
+            "by",
+            "seconds",
+            "k found (true)",
+            "at it",
+            "seconds",
         ];
         let page = Page {
             name: "eight",
@@ -196,7 +214,8 @@ impl Study<'_> {
             })
             .collect();
         let of_all = |control: &String| {
-            let known: Vec<&(Vec<f64>, Vec<f64>)> = all.iter().filter_map(|of_set| of_set.get(control)).collect();
+            let known: Vec<&(Vec<f64>, Vec<f64>)> =
+                all.iter().filter_map(|of_set| of_set.get(control)).collect();
             if known.len() < all.len() {
                 return String::new();
             }
@@ -240,7 +259,10 @@ impl Study<'_> {
             &sets,
             "shapes",
             "The default on generated shapes",
-            format!("Mean ARI over {} draws, k given; peers on raw values. `nearfar make KIND`; of uniform noise, which has no groups to be right about, the number of clusters that is found stands in the last column.", self.few()),
+            format!(
+                "Mean ARI over {} draws, k given; peers on raw values. `nearfar make KIND`; of uniform noise, which has no groups to be right about, the number of clusters that is found stands in the last column.",
+                self.few()
+            ),
             1,
         )?;
         page.write(self.out, "cargo xtask default-study --only shapes")
@@ -263,7 +285,10 @@ impl Study<'_> {
             &sets?,
             "unseen",
             "The default on fourteen sets that nothing was tuned on",
-            format!("Mean ARI over {} seeds, k given; peers on raw values. Four sets come with scikit-learn, ten are made (waveform and LED display as in the UCI collection, Breiman's normals, shapes of mlbench, word counts); xtask/src/peers.py has them.", self.few()),
+            format!(
+                "Mean ARI over {} seeds, k given; peers on raw values. Four sets come with scikit-learn, ten are made (waveform and LED display as in the UCI collection, Breiman's normals, shapes of mlbench, word counts); xtask/src/peers.py has them.",
+                self.few()
+            ),
             self.few(),
         )?;
         page.write(self.out, "cargo xtask default-study --only unseen")
@@ -348,10 +373,8 @@ fn beside(
         eprintln!("{}: {}", set.name, spread(&given.ari));
     }
     // The peers know the files only.
-    let set_of: BTreeMap<&str, &str> = sets
-        .iter()
-        .filter_map(|set| Some((set.path.file_stem()?.to_str()?, set.name.as_str())))
-        .collect();
+    let set_of: BTreeMap<&str, &str> =
+        sets.iter().filter_map(|set| Some((set.path.file_stem()?.to_str()?, set.name.as_str()))).collect();
     for record in &mut records {
         let name = record["data"].as_str().and_then(|file| set_of.get(file)).copied().unwrap_or_default();
         record["set"] = json!(name);

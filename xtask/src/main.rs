@@ -377,8 +377,13 @@ fn main() -> Result<()> {
             partitions::bench(&peers.open()?, &sizes, calls.max(1), &folder)
         }
         Task::DefaultStudy { data, out, seeds, lsdg, only, peers } => {
-            let study =
-                default_study::Study { data: &data, out: &out, seeds: seeds.max(1), soft: lsdg, parts: &only };
+            let study = default_study::Study {
+                data: &data,
+                out: &out,
+                seeds: seeds.max(1),
+                soft: lsdg,
+                parts: &only,
+            };
             study.run(&|| peers.open())
         }
         Task::PeersStudy { names, data, out, seeds, peers } => {

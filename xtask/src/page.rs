@@ -38,7 +38,8 @@ impl Page {
         };
         put("md", &text)?;
         put("csv", &self.csv())?;
-        let whole = json!({ "title": self.title, "made": made, "notes": self.notes, "records": self.records });
+        let whole =
+            json!({ "title": self.title, "made": made, "notes": self.notes, "records": self.records });
         put("json", &(serde_json::to_string_pretty(&whole)? + "\n"))?;
         println!("{text}");
         Ok(())
@@ -49,13 +50,16 @@ impl Page {
         let keys: Vec<&String> = first.keys().collect();
         let cell = |value: Option<&Value>| match value {
             None | Some(Value::Null) => String::new(),
-            Some(Value::String(text)) if text.contains([',', '"']) => format!("\"{}\"", text.replace('"', "\"\"")),
+            Some(Value::String(text)) if text.contains([',', '"']) => {
+                format!("\"{}\"", text.replace('"', "\"\""))
+            }
             Some(Value::String(text)) => text.clone(),
             Some(other) => other.to_string(),
         };
         let mut text = keys.iter().map(|key| key.as_str()).collect::<Vec<_>>().join(",") + "\n";
         for record in &self.records {
-            text += &(keys.iter().map(|key| cell(record.get(key.as_str()))).collect::<Vec<_>>().join(",") + "\n");
+            text +=
+                &(keys.iter().map(|key| cell(record.get(key.as_str()))).collect::<Vec<_>>().join(",") + "\n");
         }
         text
     }
@@ -64,7 +68,8 @@ impl Page {
 /// Version, commit, and machine, in one sentence.
 pub(crate) fn made_by(command: &str) -> String {
     let git = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output();
-    let commit = git.ok().filter(|out| out.status.success()).and_then(|out| String::from_utf8(out.stdout).ok());
+    let commit =
+        git.ok().filter(|out| out.status.success()).and_then(|out| String::from_utf8(out.stdout).ok());
     let commit = commit.map_or_else(|| "unknown".into(), |commit| commit.trim().to_owned());
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();

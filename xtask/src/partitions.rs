@@ -36,9 +36,13 @@ print(json.dumps(out))
 pub(crate) fn bench(peers: &Peers, sizes: &[usize], calls: usize, folder: &Path) -> Result<()> {
     println!("{}", crate::page::made_by("cargo xtask bench-leiden"));
     println!();
-    println!("Self-tuned graphs of {NEIGHBORS} neighbours of overlapping Gaussians in {FEATURES} columns; two passes, resolution 1, one thread, best of {calls} seeds.");
+    println!(
+        "Self-tuned graphs of {NEIGHBORS} neighbours of overlapping Gaussians in {FEATURES} columns; two passes, resolution 1, one thread, best of {calls} seeds."
+    );
     println!();
-    println!("| nodes | edges | | seconds | edges a second | modularity | clusters | time of igraph / ours |");
+    println!(
+        "| nodes | edges | | seconds | edges a second | modularity | clusters | time of igraph / ours |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     std::fs::create_dir_all(folder)?;
     for &n in sizes {
@@ -54,13 +58,17 @@ pub(crate) fn bench(peers: &Peers, sizes: &[usize], calls: usize, folder: &Path)
         let args = [std::path::absolute(&path)?.display().to_string(), calls.to_string()];
         let theirs = peers.run_script(IGRAPH, &args)?;
         let theirs: Vec<(f64, f64, usize)> = serde_json::from_value(theirs)?;
-        let best = |all: &[(f64, f64, usize)]| all.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default();
+        let best = |all: &[(f64, f64, usize)]| {
+            all.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default()
+        };
         let (ours, theirs) = (best(&ours), best(&theirs));
         for (name, (seconds, quality, clusters), ratio) in
             [("nearfar", ours, format!("{:.2}", theirs.0 / ours.0)), ("igraph", theirs, String::new())]
         {
             let speed = edges as f64 / seconds / 1e6;
-            println!("| {n} | {edges} | {name} | {seconds:.2} | {speed:.2} M | {quality:.4} | {clusters} | {ratio} |");
+            println!(
+                "| {n} | {edges} | {name} | {seconds:.2} | {speed:.2} M | {quality:.4} | {clusters} | {ratio} |"
+            );
         }
     }
     Ok(())

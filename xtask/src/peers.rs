@@ -151,7 +151,10 @@ pub(crate) fn bench(peers: &Peers, asked: &Bench<'_>) -> Result<()> {
     }
     println!("{}", crate::page::made_by("cargo xtask bench-peers"));
     println!();
-    println!("{} threads. Seconds: the fit alone, in a process of its own; for the peers that of the second call,", peers.threads);
+    println!(
+        "{} threads. Seconds: the fit alone, in a process of its own; for the peers that of the second call,",
+        peers.threads
+    );
     println!("as the first one compiles. Peak memory: of the whole process, libraries and data included.");
     println!("Without k: HDBSCAN, and Leiden at resolution 1.");
     let absolute = |path: &Path| Ok::<_, anyhow::Error>(std::path::absolute(path)?.display().to_string());
@@ -178,7 +181,12 @@ pub(crate) fn study(peers: &Peers, data: &Path, out: &Path, seeds: usize, names:
     for name in &chosen {
         let dataset = Dataset::open(data, name)?;
         for prepare in ["raw", "standard"] {
-            records.extend(peers.study(seeds, STUDIED, prepare, &[(dataset.path.clone(), dataset.classes)])?);
+            records.extend(peers.study(
+                seeds,
+                STUDIED,
+                prepare,
+                &[(dataset.path.clone(), dataset.classes)],
+            )?);
             eprintln!("{name}, {prepare}: done");
         }
     }

@@ -665,8 +665,9 @@ fn distances() -> (Vec<f64>, usize, Vec<usize>) {
 fn precomputed_distances() {
     let mut table = Table::default();
     let (good, n, truth) = distances();
-    let input =
-        |x: &[f64]| -> Result<Model> { fit(Input::Distances(Samples::from_rows(x, n, n)?), &Params::lsdg(2)) };
+    let input = |x: &[f64]| -> Result<Model> {
+        fit(Input::Distances(Samples::from_rows(x, n, n)?), &Params::lsdg(2))
+    };
     table.case("good distances", &Expect::Works(Some(truth.clone())), || input(&good));
     let narrow: Vec<f32> = good.iter().map(|x| *x as f32).collect();
     table.case("good distances in f32", &Expect::Works(Some(truth.clone())), || {

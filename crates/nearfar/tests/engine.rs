@@ -96,7 +96,8 @@ fn processes_that_share_the_rows_find_the_same_bits() {
             let all = as_team(size, |team| {
                 let share = Share::new(team.clone(), data.n_samples);
                 let rows = share.rows();
-                let own = Samples::from_rows(&data.data[rows.start * m..rows.end * m], rows.len(), m).unwrap();
+                let own =
+                    Samples::from_rows(&data.data[rows.start * m..rows.end * m], rows.len(), m).unwrap();
                 bits(&fit(Input::Part(own, Metric::Euclidean, &share), &params).unwrap())
             });
             for (rank, ours) in all.iter().enumerate() {
@@ -302,7 +303,8 @@ fn degenerate_data_has_an_answer() {
     let tiny: Vec<f64> = (0..60).map(|i| f64::from(i) * 1e-310).collect();
     let mut copies = vec![1.0; 40];
     copies.extend(vec![2.0; 20]);
-    let mixed: Vec<f64> = (0..60).map(|i| if i % 2 == 0 { 1e-30 * f64::from(i) } else { 1e30 * f64::from(i) }).collect();
+    let mixed: Vec<f64> =
+        (0..60).map(|i| if i % 2 == 0 { 1e-30 * f64::from(i) } else { 1e30 * f64::from(i) }).collect();
     for (name, data) in
         [("alike", &alike), ("outlier", &outlier), ("tiny", &tiny), ("copies", &copies), ("mixed", &mixed)]
     {

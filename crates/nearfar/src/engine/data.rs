@@ -49,8 +49,7 @@ impl<'a> Data<'a> {
         let standard = Standard::new(&spreads);
         let sampled = sampled(share.n_rows(), seed);
         let whole = !share.is_split() && sampled.len() == share.n_rows();
-        let mut this =
-            Self { rows, metric, share, standard, sample: None, sampled, views: Vec::new() };
+        let mut this = Self { rows, metric, share, standard, sample: None, sampled, views: Vec::new() };
         if !whole {
             this.sample = Some(this.picked(&this.sampled.clone(), View::Raw));
         }

@@ -147,18 +147,18 @@ pub(crate) fn fit(
     let (data, seconds) = timed(Stage::Views, observer, || Data::of(input, own.views, params.seed));
     let data = data?;
     model.timings.push((Stage::Views, seconds));
-    let account = Account { judged_on: data.as_ref().map_or(0, |data| data.judged().len()), ..Account::default() };
-    let mut run =
-        Run {
-            input,
-            data: data.as_ref(),
-            params,
-            observer,
-            checkpoint,
-            account,
-            views: Vec::new(),
-            fitted: None,
-        };
+    let account =
+        Account { judged_on: data.as_ref().map_or(0, |data| data.judged().len()), ..Account::default() };
+    let mut run = Run {
+        input,
+        data: data.as_ref(),
+        params,
+        observer,
+        checkpoint,
+        account,
+        views: Vec::new(),
+        fitted: None,
+    };
     run.all_stages(&mut model)?;
     model.account = Some(run.account);
     if let Some(data) = &data {
@@ -223,7 +223,10 @@ impl Run<'_> {
             model.every_point_by_itself();
             return Ok(());
         }
-        let stage = |stage: Stage, model: &mut Model, run: &mut Self, work: &dyn Fn(&mut Self, &mut Model) -> Result<()>| {
+        let stage = |stage: Stage,
+                     model: &mut Model,
+                     run: &mut Self,
+                     work: &dyn Fn(&mut Self, &mut Model) -> Result<()>| {
             run.agree();
             go_on(observer, stage)?;
             let (done, seconds) = timed(stage, observer, || work(run, model));

@@ -156,7 +156,9 @@ fn modularity_and_merge_tree_agree() {
 #[test]
 fn marks_agree() {
     let golden = golden("fast.npz");
-    let mark = |pair: &[f64]| Curve { quality: vec![0.0, pair[0]], null: vec![0.0, pair[1]] }.mark(2);
+    let mark = |pair: &[f64]| {
+        Curve { quality: vec![0.0, pair[0]], null: vec![0.0, pair[1]], ..Curve::default() }.mark(2)
+    };
     let ours: Vec<f64> = golden.array("judge_pairs").chunks_exact(2).map(mark).collect();
     near("mark", &ours, &golden.array("judge_mark"));
 }
