@@ -169,7 +169,9 @@ pub(crate) fn params_for(args: &ClusterArgs) -> Outcome<Params> {
                 "--scale fixes one view of the data, and --views asks for several; leave out one of them",
             ));
         }
-        own.views = Views::of(&[View::Raw]);
+        if !cosine {
+            own.views = Views::of(&[View::Raw]);
+        }
     }
     Ok(params)
 }

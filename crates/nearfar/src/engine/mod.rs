@@ -217,8 +217,10 @@ struct Run<'a> {
 impl Run<'_> {
     fn all_stages(&mut self, model: &mut Model) -> Result<()> {
         let (n, observer) = (self.input.n_samples(), self.observer);
-        let alone = !self.params.find_clusters && self.params.n_clusters == n;
+        // Of one point there is nothing to find either.
+        let alone = n == 1 || (!self.params.find_clusters && self.params.n_clusters == n);
         if alone {
+            model.params.n_clusters = n;
             self.account.engine = Engine::Graph;
             model.every_point_by_itself();
             return Ok(());
