@@ -80,8 +80,7 @@ fn trial(kind: Kind, about: &'static str, seed: u64) -> Outcome<Trial> {
 fn found(model: &Model) -> String {
     let count = model.account.as_ref().and_then(|account| account.count.as_ref());
     let by_mixture = count.is_some_and(|count| count.by_mixture);
-    let how =
-        if by_mixture { "as parts of a mixture that fits" } else { "by neighbour graphs" };
+    let how = if by_mixture { "as parts of a mixture that fits" } else { "by neighbour graphs" };
     format!("{} clusters {how}", model.params.n_clusters)
 }
 
