@@ -17,6 +17,9 @@ use crate::data::{Dataset, EIGHT};
 use crate::page::{Page, mean, short, spread};
 use crate::peers::{Peers, write_set};
 
+/// ACC and NMI of every run, by what was run.
+type OfControls = BTreeMap<String, (Vec<f64>, Vec<f64>)>;
+
 /// What stood in the first table of docs/results.md for the consensus over soft starts, ACC and NMI of 20 seeds.
 const SOFT: [(f64, f64); 8] = [
     (0.887, 0.718),
@@ -173,11 +176,11 @@ impl Study<'_> {
 
     fn controls(&self) -> Result<()> {
         let mut names: Vec<String> = Vec::new();
-        let mut all: Vec<BTreeMap<String, (Vec<f64>, Vec<f64>)>> = Vec::new();
+        let mut all: Vec<OfControls> = Vec::new();
         let mut records = Vec::new();
         for (name, ..) in EIGHT {
             let data = Dataset::open(self.data, name)?;
-            let mut of_set: BTreeMap<String, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+            let mut of_set = OfControls::new();
             for seed in 0..self.few() {
                 let params = Params::new(data.classes).seed(seed);
                 let whole = score(&fit(data.samples(), &params)?.labels, &data.truth)?;

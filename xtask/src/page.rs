@@ -28,9 +28,14 @@ impl Page {
         let made = made_by(command);
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let mut text = format!("# {}\n\n{made}\n\n", self.title);
-        self.notes.iter().for_each(|note| text += &format!("{note}\n\n"));
+        for note in &self.notes {
+            text.push_str(note);
+            text.push_str("\n\n");
+        }
         text += &line(&self.header);
-        text += &format!("|{}\n", "---|".repeat(self.header.len()));
+        text.push('|');
+        text.push_str(&"---|".repeat(self.header.len()));
+        text.push('\n');
         self.rows.iter().for_each(|row| text += &line(row));
         let put = |ending: &str, text: &str| {
             let path = folder.join(format!("{}.{ending}", self.name));

@@ -92,14 +92,14 @@ fn graph(n: usize, folder: &Path) -> Result<(Network, std::path::PathBuf)> {
     let (mut from, mut to, mut weight) = (Vec::new(), Vec::new(), Vec::new());
     for i in 0..n {
         for (j, w) in network.edges(i).filter(|(j, _)| *j as usize > i) {
-            from.push(i as i64);
+            from.push(i64::try_from(i)?);
             to.push(i64::from(j));
             weight.push(w);
         }
     }
     let path = folder.join(format!("graph-{n}.npz"));
     let mut npz = NpzWriter::new(BufWriter::new(std::fs::File::create(&path)?));
-    npz.add("n", &[1], &[n as i64])?;
+    npz.add("n", &[1], &[i64::try_from(n)?])?;
     npz.add("i", &[from.len()], &from)?;
     npz.add("j", &[to.len()], &to)?;
     npz.add("w", &[weight.len()], &weight)?;

@@ -105,7 +105,7 @@ pub(crate) fn write_set(folder: &Path, name: &str, made: &Generated) -> Result<P
     let path = folder.join(format!("{name}.npz"));
     let mut npz = NpzWriter::new(BufWriter::new(std::fs::File::create(&path)?));
     npz.add("X", &[made.n_samples, made.n_features], &made.data)?;
-    let truth: Vec<i64> = made.truth.iter().map(|class| *class as i64).collect();
+    let truth = made.truth.iter().map(|class| i64::try_from(*class)).collect::<Result<Vec<_>, _>>()?;
     npz.add("y", &[truth.len()], &truth)?;
     npz.finish()?;
     Ok(path)

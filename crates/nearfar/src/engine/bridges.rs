@@ -48,13 +48,6 @@ impl<'a> Bridges<'a> {
 /// A few points of every piece of the graph of all neighbours, spread evenly over it; the largest pieces where there are very many.
 fn representatives(ranked: &Ranked) -> Vec<Vec<u32>> {
     let mut above: Vec<u32> = (0..ranked.n as u32).collect();
-    fn top(above: &mut [u32], mut i: u32) -> u32 {
-        while above[i as usize] != i {
-            above[i as usize] = above[above[i as usize] as usize];
-            i = above[i as usize];
-        }
-        i
-    }
     for (i, row) in ranked.indices.chunks_exact(ranked.k.max(1)).enumerate() {
         for j in row {
             let (a, b) = (top(&mut above, i as u32), top(&mut above, *j));
@@ -142,4 +135,13 @@ fn all_rows(rows: &Samples<'_>) -> Vec<Vec<f64>> {
         row
     };
     (0..rows.n_samples()).map(row).collect()
+}
+
+/// The head of the piece of a point, with shorter ways to it from now on.
+fn top(above: &mut [u32], mut i: u32) -> u32 {
+    while above[i as usize] != i {
+        above[i as usize] = above[above[i as usize] as usize];
+        i = above[i as usize];
+    }
+    i
 }

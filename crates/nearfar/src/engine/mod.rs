@@ -247,7 +247,10 @@ impl Run<'_> {
         self.trust();
         stage(Stage::Neighbors, model, self, &Self::search)?;
         if self.account.engine == Engine::Mixture || model.params.n_clusters == 1 {
-            return stage(Stage::Consensus, model, self, &Self::tree_of_labels);
+            return stage(Stage::Consensus, model, self, &|run, model| {
+                run.tree_of_labels(model);
+                Ok(())
+            });
         }
         stage(Stage::Learn, model, self, &Self::by_graph)
     }
@@ -274,7 +277,7 @@ impl Run<'_> {
             model.warnings.extend(listed.warnings.iter().cloned());
             let ranked = Ranked::new(&listed, LISTS);
             let mut seen = Seen::of(View::Raw, Some(judge::curve_of_pairs(&ranked, most, seed)));
-            self.keep(&listed, ranked, &mut seen, model);
+            Self::keep(&listed, ranked, &mut seen, model);
             self.views.push(seen);
             return Ok(());
         };
@@ -407,7 +410,7 @@ impl Run<'_> {
                 recall: before.recall.min(listed.search.recall),
             });
             let ranked = Ranked::new(&listed, LISTS);
-            self.keep(&listed, ranked, seen, model);
+            Self::keep(&listed, ranked, seen, model);
             self.agree();
         }
         self.views = views;
@@ -432,7 +435,7 @@ impl Run<'_> {
         Ok(Listed::of_all(found, &data.share))
     }
 
-    fn keep(&self, listed: &Listed, ranked: Ranked, seen: &mut Seen, model: &mut Model) {
+    fn keep(listed: &Listed, ranked: Ranked, seen: &mut Seen, model: &mut Model) {
         seen.sigma = listed.sigma.as_ref().map(|s| s.iter().map(|s| s * listed.unit).collect());
         if model.sigma.is_none() || seen.view == View::Raw {
             model.sigma.clone_from(&seen.sigma);
@@ -482,12 +485,12 @@ impl Run<'_> {
     }
 
     /// Labels are known without a graph; the tree around them is made of that of the best view.
-    fn tree_of_labels(&mut self, model: &mut Model) -> Result<()> {
+    fn tree_of_labels(&mut self, model: &mut Model) {
         let (n, k) = (self.input.n_samples(), model.params.n_clusters);
         if k == 1 {
             (model.labels, model.membership, model.confidence) = (vec![0; n], vec![1.0; n], vec![1.0; n]);
         }
-        let Some(Seen { view, ranked: Some(ranked), .. }) = self.views.first() else { return Ok(()) };
+        let Some(Seen { view, ranked: Some(ranked), .. }) = self.views.first() else { return };
         let bridges = Bridges::new(ranked, *view, self.input, self.data);
         let graph = ranked.start_graph();
         let network = Network::new(&graph);
@@ -500,7 +503,6 @@ impl Run<'_> {
         model.lenses = self.lenses(|_| near.clone());
         model.take_graph(graph.without_zeros());
         self.far_weights(model, 0, &labels);
-        Ok(())
     }
 
     /// What labels new points, by every view that was searched.

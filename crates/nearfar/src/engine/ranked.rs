@@ -26,7 +26,7 @@ impl Ranked {
     /// Of lists with squared distances and local scales (or with exponents).
     pub(crate) fn new(listed: &Listed, k: usize) -> Self {
         let (lists, k) = (&listed.lists, k.min(listed.lists.k));
-        let n = if lists.k == 0 { 0 } else { lists.indices.len() / lists.k };
+        let n = lists.indices.len().checked_div(lists.k).unwrap_or(0);
         let mut indices = Vec::with_capacity(n * k);
         let mut slices = Vec::with_capacity(n * k);
         for i in 0..n {
@@ -103,7 +103,7 @@ impl Ranked {
                             b += 1;
                         }
                         columns.push(j);
-                        values.push((out + back) / 2.0);
+                        values.push(0.5 * (out + back));
                     }
                     lengths.push(columns.len() - before);
                 }

@@ -10,6 +10,9 @@ use crate::labels::canonical::renumber;
 use crate::labels::kmeans::KMeansParams;
 use crate::observe::{Observer, Stage, go_on};
 
+/// Parts of one shape, with these tails, from these labels.
+type Job<'a> = (Covariance, Vec<Option<f64>>, &'a [usize]);
+
 /// Most rounds of EM.
 const ROUNDS: usize = 100;
 /// Rounds after which it shows whether a mixture can explain the rows at all.
@@ -179,7 +182,7 @@ impl First {
     pub(super) fn best_of_all(&self, table: &Table, observer: &dyn Observer) -> Result<Option<Fitted>> {
         let Some(best) = self.best() else { return Ok(None) };
         let near = best.bic + HOPELESS * table.n as f64;
-        let mut jobs: Vec<(Covariance, Vec<Option<f64>>, &[usize])> = Vec::new();
+        let mut jobs: Vec<Job<'_>> = Vec::new();
         for fits in &self.fits {
             let tails: Vec<Option<f64>> =
                 fits.iter().filter(|fit| fit.bic <= near).map(|fit| fit.parts.tail).collect();

@@ -101,18 +101,13 @@ impl Fit {
         columns: Columns,
         table: &Table,
         parts: Parts,
-        report: MixtureReport,
+        mut report: MixtureReport,
     ) -> (Self, MixtureReport) {
         let (used, certainty) = drawn::certainty(table, &parts);
-        let report = MixtureReport {
-            // A part that no row belongs to is no cluster.
-            explains: report.explains && used == parts.k,
-            parts: parts.k,
-            covariance: parts.covariance,
-            tail: parts.tail,
-            certainty,
-            ..report
-        };
+        // A part that no row belongs to is no cluster.
+        report.explains &= used == parts.k;
+        (report.parts, report.covariance, report.tail) = (parts.k, parts.covariance, parts.tail);
+        report.certainty = certainty;
         (Self { n_features: samples.n_features(), columns, parts }, report)
     }
 

@@ -145,7 +145,10 @@ fn multiply(out: &mut [f64], a: &[f64], b: &[f64]) {
 /// out ← out + A B or A B, by this thread: A is h × k, B is k × m, all row by row.
 fn product(out: &mut [f64], a: &[f64], b: &[f64], (h, k, m): (usize, usize, usize), add: bool) {
     if k == 0 {
-        return if add { () } else { out.fill(0.0) };
+        if !add {
+            out.fill(0.0);
+        }
+        return;
     }
     let (a, b) = (MatRef::from_row_major_slice(a, h, k), MatRef::from_row_major_slice(b, k, m));
     let how = if add { Accum::Add } else { Accum::Replace };
