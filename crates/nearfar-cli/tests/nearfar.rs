@@ -419,7 +419,7 @@ fn methods_and_help_name_the_default_first() {
     let here = folder("nearfar_help");
     assert!(succeed(&here, &["methods"]).starts_with("nearfar "));
     let about = succeed(&here, &["methods", "nearfar"]);
-    assert!(about.starts_with("NEARFAR") && about.contains("views"), "{about}");
+    assert!(about.starts_with("nearfar, the default") && about.contains("views"), "{about}");
     let help = succeed(&here, &["cluster", "--help"]);
     let place = |heading: &str| help.find(heading).unwrap_or_else(|| panic!("{heading}: {help}"));
     let headings = [

@@ -41,7 +41,7 @@ fn write(path: &std::path::Path, double: bool) {
 fn labels(table: &Table) -> Vec<usize> {
     // Threads hold blocks of their own.
     let mut params = Params::lsdg(4).starts(1).mode(Mode::Binned).threads(2);
-    params.binned = BinnedParams { near: Some(32), far: Some(16), bins: Some(8), ..BinnedParams::default() };
+    params.binned = BinnedParams { near: Some(32), far: Some(16), bins: Some(8) };
     fit_observed(&Input::from(table.samples()), &params, &Silent).unwrap().labels
 }
 

@@ -52,7 +52,7 @@ impl Curve {
     /// How far the resolution falls at k clusters: the logarithm of the one at which k + 1 become k over that at which k become k − 1.
     ///
     /// Clusters cut in two have many edges across, true ones have few: at their number the resolution falls most. Both resolutions are taken as
-    /// if [`CHANCE_EDGES`] more ran across, so that none is 0 and a handful of edges decides nothing.
+    /// if a few edges more ran across, so that none is 0 and a handful of edges decides nothing.
     pub fn fall(&self, k: usize) -> Option<f64> {
         let (low, high) = (self.joins.get(k.checked_sub(2)?)?, self.joins.get(k - 1)?);
         let chance = CHANCE_EDGES * self.edge * (k * k) as f64 / 4.0;
