@@ -103,7 +103,7 @@ fn of_the_program() -> Vec<Case> {
         ),
         works("one cluster with everything", good(), "d.csv -k 1 --export-graph g.csv --out-dir run", 12),
         works("one point, k found", csv("1,2\n"), "d.csv --out-dir run --levels 1", 1),
-        works("levels of one cluster", good(), "d.csv -k 1 --levels 1,12", 12),
+        works("levels of one cluster", good(), "d.csv -k 1 --levels 1,12 --out-dir run", 12),
         refused("no such level", good(), "d.csv -k 3 --levels 3,13", "only 12 points"),
         refused("level 0", good(), "d.csv -k 3 --levels 0", "from 1 on"),
         refused("level in words", good(), "d.csv -k 3 --levels 3,x", "write it as 12"),

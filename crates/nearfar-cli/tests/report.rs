@@ -41,7 +41,7 @@ fn a_run_folder_gives_the_page_of_the_run_again() {
 fn weights_on_the_page_are_those_of_the_folder() {
     let here = folder("report_weights");
     std::fs::write(here.join("data.csv"), two_groups()).unwrap();
-    succeed(&here, &with(&["--out-dir", "run", "--report", "page.html"]));
+    succeed(&here, &with(&["--method", "lsdg", "--out-dir", "run", "--report", "page.html"]));
     let weights = std::fs::read_to_string(here.join("run/weights.csv")).unwrap();
     let page = std::fs::read_to_string(here.join("page.html")).unwrap();
     for line in weights.lines().skip(1) {

@@ -137,7 +137,11 @@ fn check_sound(model: &Model) -> Result<(), String> {
     }
     let method = model.params.method.kind();
     for weights in [&model.near_weights, &model.far_weights] {
-        if method != MethodKind::Lsdg {
+        // The default has far weights where it knows far pairs, and near ones where it looked at neighbours.
+        if method == MethodKind::NearFar && weights.is_empty() {
+            continue;
+        }
+        if !matches!(method, MethodKind::Lsdg | MethodKind::NearFar) {
             must(weights.is_empty(), "weights of a method without ranks")?;
             continue;
         }

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
         trial(Kind::Moons, "two half moons that reach into each other", args.seed)?,
     ];
     if let Ok(customers) = "customers".parse() {
-        let about = "a table of customers in five groups: amounts, and a category in columns of 0 and 1";
+        let about = "customers in five groups: amounts, and a category in columns of 0 and 1";
         trials.push(trial(customers, about, args.seed)?);
     }
     let total = clock.elapsed().as_secs_f64();
