@@ -184,7 +184,8 @@ fn check(case: &Case) -> Result<(), String> {
     if case.code == 0 {
         let labels: Vec<&str> = written.lines().skip(1).collect();
         held(labels.len() == case.labels, &format!("{} labels", labels.len()))?;
-        held(labels.iter().all(|label| label.parse::<usize>().is_ok()), "labels are not numbers")
+        let numbers = |line: &&str| line.split(',').all(|label| label.parse::<usize>().is_ok());
+        held(labels.iter().all(numbers), "labels are not numbers")
     } else {
         held(written == "before", "the output was touched")?;
         held(text.starts_with("error: "), "does not begin with error:")?;

@@ -247,7 +247,8 @@ fn a_full_disk_leaves_the_last_good_checkpoint() {
 #[test]
 fn a_plan_tells_the_bytes_on_disk() {
     let here = folder("checkpoint_plan");
-    let text = succeed(&here, &["plan", "--points", "1000000", "-k", "20", "--method", "lsdg"]);
+    let text =
+        succeed(&here, &["plan", "--points", "1000000", "-k", "20", "--method", "lsdg", "--memory", "100G"]);
     assert!(text.contains("checkpoint up to "), "{text}");
     let json: serde_json::Value = serde_json::from_str(&succeed(
         &here,

@@ -21,17 +21,22 @@ fn lsdg(extra: &[&'static str]) -> Vec<&'static str> {
 fn labels_on_stdout_summary_on_stderr() {
     let here = folder("labels_on_stdout");
     std::fs::write(here.join("data.csv"), two_groups()).unwrap();
-    let args = ["cluster", "data.csv", "-k", "2", "--columns", "x,y", "--engine", "graph"];
-    let output = nearfar(&here, &args);
+    let output = nearfar(&here, &["cluster", "data.csv", "-k", "2", "--columns", "x,y"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let labels: Vec<String> = stdout(&output).lines().map(str::to_owned).collect();
     assert_eq!(labels, (0..60).map(|i| (i % 2).to_string()).collect::<Vec<_>>());
     let summary = stderr(&output);
-    for word in ["60 points", "by neighbour graphs", "clusters   2: 30 30", "trusted", "of all", "certainty"]
-    {
+    for word in ["60 points", "a mixture of 2 Gaussian parts", "(T = ", "clusters   2: 30 30", "certainty"] {
         assert!(summary.contains(word), "{word}: {summary}");
     }
     assert!(!summary.contains('\x1b'));
+    let output = nearfar(&here, &with(&["--engine", "graph"]));
+    let summary = stderr(&output);
+    for word in
+        ["by neighbour graphs", "trusted", "agreement", " of all ", "members", "scores     ACC 1.0000"]
+    {
+        assert!(summary.contains(word), "{word}: {summary}");
+    }
 }
 
 #[test]
@@ -246,12 +251,17 @@ fn threads_do_not_change_the_labels() {
 fn progress_as_json_lines() {
     let here = folder("progress");
     std::fs::write(here.join("data.csv"), two_groups()).unwrap();
-    let output = nearfar(&here, &with(&["-q", "--progress", "json", "--engine", "graph"]));
+    let output = nearfar(&here, &lsdg(&["-q", "--progress", "json"]));
     let text = stderr(&output);
     let events: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(events.iter().any(|event| event["event"] == "finished" && event["stage"] == "learn"), "{text}");
     assert!(events.iter().any(|event| event["event"] == "iteration"));
+    let graph = stderr(&nearfar(&here, &with(&["-q", "--progress", "json", "--engine", "graph"])));
+    for line in graph.lines() {
+        let _: serde_json::Value = serde_json::from_str(line).unwrap();
+    }
+    assert!(graph.contains("\"event\":\"iteration\"") && graph.contains("\"stage\":\"learn\""), "{graph}");
     // Threads finish their blocks in any order; what is told of a stage only grows.
     for stage in ["neighbors", "slices", "learn", "augment", "spectral"] {
         let progress = events.iter().filter(|event| event["event"] == "progress" && event["stage"] == stage);
@@ -322,14 +332,20 @@ fn more_pieces_than_clusters_are_warned_of() {
     assert!(few.contains("at least 5 nearly separate pieces, more than the 3 clusters"), "{few}");
     let enough = nearfar(&here, &["cluster", "five.csv", "-k", "5", "-o", "enough.csv", "--method", "lsdg"]);
     assert!(!stderr(&enough).contains("pieces"), "{}", stderr(&enough));
-    // Standardised, the corners overlap.
+    // More points in each than any of them has neighbours.
+    let mut text = String::new();
+    for i in 0..400 {
+        let corner = f64::from(i % 5) * 50.0;
+        text += &format!("{},{}\n", corner + 0.03 * f64::from(i * 13 % 37), 0.3 * f64::from(i * i % 41));
+    }
+    std::fs::write(here.join("five.csv"), text).unwrap();
     let graph = |k: &'static str| {
-        ["cluster", "five.csv", "-k", k, "--engine", "graph", "--views", "raw", "-o", "labels.csv"]
+        ["cluster", "five.csv", "-k", k, "-o", "l.csv", "--views", "raw", "--engine", "graph"]
     };
     let joined = stderr(&nearfar(&here, &graph("3")));
     assert!(joined.contains("more than the 3 clusters asked for: the nearest ones were joined"), "{joined}");
     let enough = stderr(&nearfar(&here, &graph("5")));
-    assert!(!enough.contains("pieces"), "{enough}");
+    assert!(enough.contains("clusters   5: 80 80 80 80 80") && !enough.contains("pieces"), "{enough}");
 }
 
 #[test]

@@ -24,6 +24,8 @@ struct Trial {
     about: &'static str,
     rows: Vec<(&'static str, Scores, f64)>,
     model: Model,
+    /// How many clusters there are for one who is not told.
+    found: String,
     data: Generated,
     kmeans: Vec<usize>,
 }
@@ -42,7 +44,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
         trial(Kind::Moons, "two half moons that reach into each other", args.seed)?,
     ];
     if let Ok(customers) = "customers".parse() {
-        let about = "customers in five groups: amounts, and a category in columns of 0 and 1";
+        let about = "a table of customers in five groups: amounts, and a category in 0/1 columns";
         trials.push(trial(customers, about, args.seed)?);
     }
     let total = clock.elapsed().as_secs_f64();
@@ -62,6 +64,7 @@ fn trial(kind: Kind, about: &'static str, seed: u64) -> Outcome<Trial> {
     let (model, fitting) = timed(|| nearfar::fit(samples, &Params::new(n_clusters).seed(seed)));
     let spectral = Params::of(n_clusters, MethodKind::Spectral).seed(seed);
     let (spectral, spectral_time) = timed(|| nearfar::fit(samples, &spectral));
+    let found = found(&nearfar::fit(samples, &Params::auto().seed(seed))?);
     let (kmeans, kmeans_time) = timed(|| KMeansParams::new(n_clusters).fit(data, *n, *m, seed));
     let (model, kmeans) = (model?, kmeans?.labels);
     let rows = vec![
@@ -70,7 +73,15 @@ fn trial(kind: Kind, about: &'static str, seed: u64) -> Outcome<Trial> {
         ("k-means", score(&kmeans, truth)?, kmeans_time),
     ];
     let title = format!("{}: {n} points, {m} features, {n_clusters} classes", kind.name());
-    Ok(Trial { title, about, rows, model, kmeans, data: made })
+    Ok(Trial { title, about, rows, model, found, kmeans, data: made })
+}
+
+/// What a run found that was not told the number of clusters.
+fn found(model: &Model) -> String {
+    let count = model.account.as_ref().and_then(|account| account.count.as_ref());
+    let by_mixture = count.is_some_and(|count| count.by_mixture);
+    let how = if by_mixture { "as parts of a mixture that fits" } else { "by neighbour graphs" };
+    format!("{} clusters {how}", model.params.n_clusters)
 }
 
 /// Share of the neighbours at every rank that are of the same class.
@@ -117,6 +128,7 @@ fn report(trials: &[Trial], total: f64, paint: Paint, unicode: bool) -> String {
             }
             let _ = writeln!(text, "{:>12}", time(*seconds));
         }
+        let _ = writeln!(text, "  {}", paint.dim(format!("without a number nearfar finds {}", trial.found)));
         text.push('\n');
     }
     let model = &trials[0].model;
@@ -133,7 +145,7 @@ fn report(trials: &[Trial], total: f64, paint: Paint, unicode: bool) -> String {
         "\nAll of it took {}; no setting was tuned and no class was shown. Next:\n\n  \
          nearfar make chart -o chart.csv\n  \
          nearfar cluster chart.csv -k 6 --truth truth -o labels.csv\n  \
-         nearfar cluster your-own.csv --report page.html       finds the number, draws a page\n",
+         nearfar cluster your-own.csv --report page.html\n",
         time(total)
     );
     text

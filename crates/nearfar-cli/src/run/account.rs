@@ -61,7 +61,7 @@ fn parts(report: &MixtureReport) -> String {
 /// What the two tests gave.
 fn tests(report: &MixtureReport) -> String {
     let MixtureReport { told, sharpness, drawn_sharpness, .. } = report;
-    format!("T = {told:.2}; graph {sharpness:.2}, drawn rows {drawn_sharpness:.2}")
+    format!("T\u{a0}=\u{a0}{told:.2}; graph\u{a0}{sharpness:.2}, drawn rows\u{a0}{drawn_sharpness:.2}")
 }
 
 /// How far every view was trusted; nothing where there was none to weigh.
@@ -164,7 +164,7 @@ mod tests {
         account.mixture = Some(report.clone());
         let text =
             "a mixture of 3 Gaussian parts explains the points (T = 0.51; graph 0.43, drawn rows 0.44)";
-        assert_eq!(answer(&account, false), text);
+        assert_eq!(answer(&account, false).replace('\u{a0}', " "), text);
         account.mixture = Some(MixtureReport { explains: false, tail: Some(5.0), ..report });
         assert!(
             answer(&account, false).contains("heavy-tailed") && answer(&account, false).contains("does not")
