@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use common::{command, fail, folder, nearfar, stderr, succeed, two_groups};
 use nearfar::SavedModel;
 
-/// A binned run of several starts, whose near ranks grow.
+/// A binned run of several starts.
 const RUN: &str = "cluster m.npy -k 3 --method lsdg --mode binned --near 8 --far 10 --bins 8 --starts 4 --neighbors 20 --max-iter 8 -q";
 
 fn with<'a>(extra: &[&'a str]) -> Vec<&'a str> {
