@@ -181,10 +181,12 @@ fn says(view: &str) -> &'static str {
     }
 }
 
+/// Height of a bar of a view.
+const BAR: f64 = 11.0;
+
 /// Three bars for every view.
 fn bars(views: &[(&ViewTrust, [f64; 3])], [width, _]: Size, class: &'static str) -> Markup {
     let learnt = views.iter().any(|(view, _)| view.members > 0);
-    const BAR: f64 = 11.0;
     let block = 3.0 * (BAR + 2.0) + 16.0;
     let names = if class == "wide" { 190.0 } else { 96.0 };
     let (top, right) = (26.0, width - 52.0);
