@@ -261,7 +261,8 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         """Clusters of new points.
 
         A new point ranks the training samples by distance. Each votes for its cluster with the weight learnt for its
-        rank times its self-tuned affinity; methods without weights count the log2(n) + 1 nearest alike. A point that
+        rank times its self-tuned affinity; methods without weights count the log2(n) + 1 nearest alike. `NearFar` lets
+        every scaling that it trusts vote, or takes the likeliest part of its mixture. A point that
         equals a training sample gets that sample's label. No answer depends on the other points of the batch.
 
         Parameters

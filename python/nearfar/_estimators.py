@@ -64,9 +64,10 @@ class NearFar(BaseClusterer):
         1 - `probabilities_`.
     tree_ : ndarray of shape (n_leaves - 1, 4)
         How clusters join, in SciPy's linkage form: ``scipy.cluster.hierarchy.dendrogram(model.tree_)`` draws it.
-        The leaves are fine clusters, not samples. Column 2, the height of a join, is 1 / (1 + γ) for the resolution
-        γ of modularity at which the join begins to pay: 1/2 is plain modularity, 1 means that no edge joins the two.
-        Column 3 counts leaves. :meth:`labels_at` cuts the tree.
+        The leaves are fine clusters, not samples. Column 2, the height of a join, is log10(1 + 1 / γ) for the
+        resolution γ of modularity at which the join begins to pay. Plain modularity, γ = 1, is at height 0.3. Joins
+        of clusters without a common edge lie 1 above all others. Column 3 counts leaves. :meth:`labels_at` cuts the
+        tree.
     leaves_ : ndarray of shape (n_samples,)
         The leaf of `tree_` that every sample lies in.
     leaf_sizes_ : ndarray of shape (n_leaves,)
@@ -80,20 +81,23 @@ class NearFar(BaseClusterer):
         What trying a mixture showed; None if none was tried. `explains`: both tests passed. `parts`. `covariance`:
         "full", "tied", "diag" or "spherical". `tail`: degrees of freedom, None for normal tails. `told`: T, how well
         neighbours tell the data from rows drawn from the mixture; 0.5 if they cannot. `sharpness` and
-        `drawn_sharpness`: modularity of the graphs of the data and of drawn rows.
+        `drawn_sharpness`: modularity of the graphs of the data and of drawn rows. `certainty`: mean of the largest
+        posteriors.
     gap_curve_ : dict of int to float
         Only with ``n_clusters="auto"``: by number of clusters, how much better the data falls into so many than
         shuffled columns do.
     candidates_ : list of int
-        Only with ``n_clusters="auto"``: the number that was taken, then the next best ones.
+        Only with ``n_clusters="auto"``: the number that was taken, then the next best ones. The number is the one
+        with the largest gap; if a mixture with clear groups explains the rows it is that of its parts instead; it is
+        1 if nothing stands out.
     near_weights_ : ndarray of shape (n_samples,)
-        Trust in each rank as a neighbour, from rank 0, the point itself. Not with the mixture.
+        Trust in each rank as a neighbour, from rank 0, the point itself; sums to 1.
     far_weights_ : ndarray of shape (n_samples,)
-        Trust in each rank as a stranger, where it was learnt.
+        Trust in each rank as a stranger, learnt from sampled pairs; sums to 1.
     membership_ : ndarray of shape (n_samples, n_clusters_)
         Share of each sample's similarity that lies in each cluster, or its posteriors; rows sum to 1.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
-        The consensus graph. Not with the mixture, and not with `comm`.
+        The consensus graph; with the mixture the neighbour graph of the scaling that is trusted most. Not with `comm`.
     sigma_ : ndarray of shape (n_samples,)
         Local scales, in the units of the data.
     members_ : list of dict
@@ -104,7 +108,8 @@ class NearFar(BaseClusterer):
     agreement_ : float
         Mean adjusted Rand index of the members with the result.
     stop_reason_ : str
-        Why the run ended: "completed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the run ended: "completed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn"
+        (a mixture, one cluster, or as many as samples: there are no members).
     complete_ : bool
         False if the attributes are what Ctrl-C left.
     timings_ : dict of float
@@ -120,7 +125,7 @@ class NearFar(BaseClusterer):
 
     Notes
     -----
-    Time and memory grow with n. There is no tree with one cluster, with as many clusters as samples, and after Ctrl-C.
+    Time and memory grow with n. After Ctrl-C there is neither a tree nor `probabilities_`.
 
     References: Lyu and Jia, *Learnable Similarity and Dissimilarity Guided Symmetric NMF* (the paper's own model is
     :class:`LSDG`); Traag, Waltman and van Eck, *From Louvain to Leiden* (2019).
@@ -137,7 +142,7 @@ class NearFar(BaseClusterer):
 
     The number of clusters can be left out, and any other number is there without fitting again:
 
-    >>> X, y = nearfar.datasets.make_blobs(150, n_clusters=3, n_features=4, noise=0.4, random_state=1)
+    >>> X, y = nearfar.datasets.make_blobs(90, n_clusters=3, n_features=4, noise=0.5, random_state=1)
     >>> model = nearfar.NearFar(random_state=0).fit(X)
     >>> model.n_clusters_
     3
@@ -221,8 +226,7 @@ class NearFar(BaseClusterer):
         if labels is not None:
             return np.where(self.labels_ < 0, -1, labels)
         if not hasattr(self, "leaf_sizes_"):
-            reason = "one cluster, or as many as samples" if self.complete_ else "a run that was interrupted"
-            raise ValueError(f"k = {k} is not allowed: {reason} leaves no tree; fit again with n_clusters={k}")
+            raise ValueError(f"k = {k} is not allowed: a run that was interrupted leaves no tree; fit again")
         raise ValueError(
             f"k = {k} is not allowed: it must be 1 to {len(self.leaf_sizes_)}, the leaves of the tree; "
             f"for more clusters fit again with n_clusters={k}"
@@ -292,7 +296,9 @@ def _linkage(pairs: np.ndarray, resolutions: np.ndarray) -> np.ndarray:
         tree[join] = first, second, 0, leaves[into]
         names[into] = n_leaves + join
     # Leaves of a cluster may join at a lower resolution than their cluster does: no join lies above a later one.
-    heights = 1 / (1 + resolutions)
+    joined = resolutions > 1e-300
+    heights = np.log10(1 + 1 / np.where(joined, resolutions, 1))
+    heights[~joined] = heights[joined].max(initial=0) + 1
     tree[:, 2] = np.minimum.accumulate(heights[::-1])[::-1]
     return tree
 
@@ -343,14 +349,11 @@ class LSDG(BaseClusterer):
         How pairs are held: all of them, or near ranks one by one and far ranks in bins, which needs samples and
         grows with n only. By itself exact where that fits in memory and does not take long.
     near : int, default=None
-        Binned mode: ranks with a weight of their own; 128, and 64 above 50,000 points. It grows when it is too small.
+        Binned mode: ranks with a weight of their own; 128, and 64 above 50,000 points.
     far : int, default=None
         Binned mode: partners drawn for every point; 128, and 64 above 50,000 points.
     bins : int, default=None
         Binned mode: bins that share the other ranks; 64.
-    sketch : int, default=None
-        Binned mode: points of a sample that every start is learnt on before it goes on with all points; 0: none.
-        By itself none, and 40,000 above 200,000 points.
     store_affinity : bool, default=False
         Keep the merged similarity as `affinity_matrix_`, n x n.
     comm : communicator of mpi4py, default=None
@@ -371,7 +374,6 @@ class LSDG(BaseClusterer):
     -----
     In exact mode memory grows with n squared: 14 n\ :sup:`2` bytes in double, 8 n\ :sup:`2` in single precision.
     In binned mode it grows with n.
-    `n_init` is 12 by itself, 6 above 50,000 points and 3 above 200,000.
 
     References: Lyu and Jia, *Learnable Similarity and Dissimilarity Guided Symmetric NMF*.
 
@@ -406,7 +408,6 @@ class LSDG(BaseClusterer):
         "near": "near",
         "far": "far",
         "bins": "bins",
-        "sketch": "sketch",
     }
 
     near_weights_: np.ndarray
@@ -437,7 +438,6 @@ class LSDG(BaseClusterer):
         near: int | None = None,
         far: int | None = None,
         bins: int | None = None,
-        sketch: int | None = None,
         store_affinity: bool = False,
         comm: Any = None,
         metric: str = "euclidean",
@@ -470,7 +470,6 @@ class LSDG(BaseClusterer):
         self.near = near
         self.far = far
         self.bins = bins
-        self.sketch = sketch
         self.store_affinity = store_affinity
         self.comm = comm
         self.metric = metric

@@ -136,5 +136,5 @@ def _of_lsdg(params: dict[str, Any]) -> dict[str, Any]:
         "prune": params["pruning"],
         "precision": params["precision"],
         "mode": params.get("mode", "auto"),
-        **{name: params.get("binned", {}).get(name) for name in ("near", "far", "bins", "sketch")},
+        **{name: params.get("binned", {}).get(name) for name in ("near", "far", "bins")},
     }

@@ -207,7 +207,7 @@ def tree(model: Any, *, ax: Any = None) -> Any:
     """
     check_is_fitted(model)
     if not hasattr(model, "tree_"):
-        raise ValueError(f"this {type(model).__name__} has no tree_; NearFar has one from two clusters on")
+        raise ValueError(f"this {type(model).__name__} has no tree_; NearFar has one after a whole run")
     from scipy.cluster import hierarchy
 
     ax = _axes(ax)

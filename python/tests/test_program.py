@@ -74,3 +74,25 @@ def test_a_model_of_the_program_in_the_package(moons, extra):
     if "--lambda" in extra:
         assert isinstance(model, nearfar.GNMF)
         assert model.lam == 7.0
+
+
+def speaks_of_levels():
+    return PROGRAM and subprocess.run([PROGRAM, "relabel", "--help"], capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not speaks_of_levels(), reason="the program beside the tests was built before it had relabel")
+def test_levels_confidence_and_noise_are_those_of_the_program(moons):
+    X, folder = moons
+    model = nearfar.NearFar(2, noise=0.1, engine="graph", random_state=5).fit(X)
+    flags = ("-k", 2, "--engine", "graph", "--seed", 5, "--noise", "10%", "--confidence", "--levels", "5,12")
+    rows = run("cluster", folder / "x.npy", *flags).splitlines()
+    names, *rows = [row.split(",") for row in rows]
+    table = {name: np.array(column, dtype=float) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    assert (model.labels_ == table["label"]).all()
+    assert np.allclose(model.probabilities_, table["confidence"], rtol=0, atol=1e-12)
+    for k in (5, 12):
+        assert (model.labels_at(k) == table[f"k{k}"]).all()
+    model.noise = None
+    model.fit(X).save(folder / "m.nearfar")
+    labels = np.loadtxt(run("relabel", folder / "m.nearfar", "-k", 7).splitlines(), dtype=int)
+    assert (model.labels_at(7) == labels).all()

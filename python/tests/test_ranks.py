@@ -130,6 +130,25 @@ def test_the_bits_of_one_process(data, size):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("n_clusters", [4, "auto"])
+@pytest.mark.parametrize("engine", ["auto", "graph"])
+def test_the_default_gives_the_bits_of_one_process(data, size, n_clusters, engine):
+    X, y = data
+    given = {"n_clusters": n_clusters, "engine": engine, "random_state": 5, "n_jobs": 1}
+    alone = nearfar.NearFar(**given).fit(X)
+    assert n_clusters == "auto" or nearfar.metrics.accuracy_score(y, alone.labels_) > 0.8
+    for model in in_threads(size, lambda comm: nearfar.NearFar(**given, comm=comm).fit(X)):
+        assert model.engine_ == alone.engine_
+        for name in ("labels_", "probabilities_", "membership_", "tree_", "leaves_"):
+            assert np.array_equal(getattr(model, name), getattr(alone, name)), name
+        for name in ("n_clusters_", "views_", "mixture_", "seed_"):
+            assert getattr(model, name) == getattr(alone, name), name
+        assert model.n_features_in_ == 12
+        assert model.comm.calls == ["Dup", "Free"]
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", ["float32", "columns", "integers", "lists", "table"])
 def test_what_can_be_shared(data, kind):
     import pandas
@@ -243,6 +262,30 @@ def test_other_data_are_refused(data):
     for error in in_threads(2, lambda comm: nearfar.LSDG(**settings(comm=comm)).fit(data[0][comm.rank :])):
         assert isinstance(error, ValueError)
         assert "shape is (1399, 12) there and (1400, 12) in rank 0" in str(error)
+
+
+def test_other_settings_of_the_default_are_refused(data):
+    def fit(comm):
+        return nearfar.NearFar(4, engine="graph" if comm.rank == 1 else "auto", comm=comm).fit(data[0])
+
+    for error in in_threads(2, fit):
+        assert isinstance(error, ValueError)
+        assert "engine is 'graph' there and 'auto' in rank 0" in str(error)
+
+
+def test_a_failure_of_one_is_an_exception_in_all_with_the_default(data):
+    def fail(row):
+        raise KeyError("mine")
+
+    def fit(comm):
+        callback = fail if comm.rank == 1 else None
+        return nearfar.NearFar(4, engine="graph", random_state=0, callback=callback, comm=comm).fit(data[0])
+
+    errors = in_threads(3, fit)
+    assert type(errors[1]) is KeyError
+    for error in (errors[0], errors[2]):
+        assert type(error) is RuntimeError
+        assert str(error).startswith("rank 1 failed: KeyError: 'mine'"), error
 
 
 @pytest.mark.parametrize("failing", [0, 2])

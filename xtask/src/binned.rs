@@ -104,7 +104,7 @@ pub(crate) fn beside(python: &str, file: &Path, clusters: usize, limit: u64) -> 
 /// A dataset file in binned mode: time, memory, scores.
 pub(crate) fn dataset(folder: &Path, name: &str, params: &dyn Fn(usize) -> Params) -> Result<()> {
     let data = Dataset::open(folder, name)?;
-    let params = params(data.classes).mode(Mode::Binned).settled(data.n);
+    let params = params(data.classes).mode(Mode::Binned);
     println!("{name}: {} x {}, {} classes, {} starts", data.n, data.m, data.classes, params.starts);
     let single: Vec<f32> = data.x.iter().map(|x| *x as f32).collect();
     let Dataset { truth, n, m, x, .. } = data;
@@ -125,7 +125,7 @@ pub(crate) fn growth(
     let mut rows: Vec<(usize, Vec<f64>)> = Vec::new();
     for &n in sizes {
         let data = mixture(n, FEATURES, clusters, spread, 1)?;
-        let params = params(clusters).mode(Mode::Binned).settled(n);
+        let params = params(clusters).mode(Mode::Binned);
         println!("mixture of {clusters}: {n} x {FEATURES}, {} starts", params.starts);
         let single: Vec<f32> = data.data.iter().map(|x| *x as f32).collect();
         let truth = data.truth.clone();
@@ -139,10 +139,8 @@ pub(crate) fn growth(
             |stage: &Stage| model.timings.iter().filter(|(t, _)| t == stage).map(|(_, x)| x).sum::<f64>();
         let mut row: Vec<f64> = STAGES.iter().map(of).collect();
         row.push(row[1..].iter().sum());
-        // Larger data take fewer starts, whose loops make more iterations: one iteration over all points is what can be compared.
-        let sketched = params.sketch(n).is_some();
-        let iterations =
-            |m: &Member| m.last_loop().iterations + if sketched { 0 } else { m.started.iterations };
+        // Starts make more iterations on larger data: one iteration over all points is what can be compared.
+        let iterations = |m: &Member| m.last_loop().iterations + m.started.iterations;
         let all: usize = model.members.iter().map(iterations).sum();
         row.push(row[2] / all as f64);
         row.push(peak_bytes() as f64);

@@ -125,7 +125,7 @@ fn measure(program: &Path, file: &Path, clusters: usize, ranks: usize, all: bool
         .arg(program)
         .arg("cluster")
         .arg(file)
-        .args(["-k", &clusters.to_string(), "--starts", "1", "--sketch", "0", "--threads", "1", "--json"])
+        .args(["-k", &clusters.to_string(), "--method", "lsdg", "--starts", "1", "--threads", "1", "--json"])
         .args(all.then_some("--all-ranks"))
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
@@ -169,7 +169,6 @@ fn costs(sizes: &Sizes, like: &Measured, ranks: usize, speeds: &Speeds) -> Cost 
         starts: 1,
         threads: 1,
         ranks: Some(ranks),
-        sketch: 0, // the run is told so
     };
     Run { job, shape: like.shape, iterations: like.iterations, products: 400.0 }.cost(speeds)
 }

@@ -78,8 +78,6 @@ pub struct Cost {
     pub replicated: u64,
 }
 
-/// Iterations of a start on the sample that it is learnt on first, both loops.
-const SKETCH_ITERATIONS: f64 = 200.0;
 /// Columns that move at a point in one sweep, of any number: `steps` of a run of 30,000 points and 20 clusters.
 const MOVED: f64 = 3.5;
 /// What a gather of a direction has room for, of what was needed for the one before.
@@ -89,7 +87,7 @@ impl Run {
     /// Its cost at these speeds.
     #[must_use]
     pub fn cost(&self, speeds: &Speeds) -> Cost {
-        let Job { n_samples, n_features, n_clusters, starts, threads, ranks, sketch } = self.job;
+        let Job { n_samples, n_features, n_clusters, starts, threads, ranks } = self.job;
         let ranks = ranks.unwrap_or(1).max(1);
         let [n, m, r] = [n_samples, n_features, n_clusters].map(|x| x as f64);
         let (near, far) = (self.shape.near as f64, (2 * self.shape.far) as f64);
@@ -113,12 +111,9 @@ impl Run {
         let moved = n * r.min(MOVED);
         let sums = 256.0 * (r * (r + 2.0) + near + self.shape.bins as f64);
         let sweep = ROOM * 12.0 * moved + 8.0 * (sums + r * r);
-        // A sample is learnt first by every rank alike.
-        let sketched = sketch as f64 * ((2.0 * near + far) * speeds.entry + r.min(MOVED) * speeds.moved);
-        let first = starts as f64 * SKETCH_ITERATIONS * sketched / threads.max(1) as f64;
         let learn = StageCost {
             stage: "learn",
-            compute: first + steps * (entries * speeds.entry / workers + moved * speeds.moved),
+            compute: steps * (entries * speeds.entry / workers + moved * speeds.moved),
             ..gather(steps * (2.0 * r + 3.0), steps * sweep)
         };
         let judged = if starts > 1 { starts as f64 + 1.0 } else { 1.0 };
@@ -163,15 +158,8 @@ mod tests {
     use super::*;
 
     fn run(n_samples: usize, ranks: usize) -> Run {
-        let job = Job {
-            n_samples,
-            n_features: 64,
-            n_clusters: 20,
-            starts: 1,
-            threads: 1,
-            ranks: Some(ranks),
-            sketch: 0,
-        };
+        let job =
+            Job { n_samples, n_features: 64, n_clusters: 20, starts: 1, threads: 1, ranks: Some(ranks) };
         let shape = BinnedShape { near: 64, far: 64, bins: 64 };
         Run { job, shape, iterations: 130.0, products: 300.0 }
     }

@@ -133,12 +133,8 @@ pub(crate) fn of(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
     set(&mut params.precision, given.word("precision", &precisions)?);
     let modes = [("auto", Mode::Auto), ("exact", Mode::Exact), ("binned", Mode::Binned)];
     set(&mut params.mode, given.word("mode", &modes)?);
-    params.binned = BinnedParams {
-        near: given.count("near")?,
-        far: given.count("far")?,
-        bins: given.count("bins")?,
-        sketch: given.count("sketch")?,
-    };
+    params.binned =
+        BinnedParams { near: given.count("near")?, far: given.count("far")?, bins: given.count("bins")? };
     let threads = given.count("n_threads")?.unwrap_or(1);
     params.threads = Some(threads);
     params.check().map_err(|error| errors::of_param(&error))?;
@@ -222,7 +218,10 @@ fn method_of(method: MethodKind, given: &Given<'_, '_>) -> PyResult<MethodParams
                 let text: String = views.extract().map_err(|_| wrong("views", &views, allowed))?;
                 let views = text.parse::<Views>();
                 own.views = views.map_err(|error| {
-                    PyValueError::new_err(format!("views = {:?} is not allowed: it must be {allowed}", error.value))
+                    PyValueError::new_err(format!(
+                        "views = {:?} is not allowed: it must be {allowed}",
+                        error.value
+                    ))
                 })?;
             }
         }

@@ -15,8 +15,7 @@ use crate::neighbors::{Input, Warning};
 use crate::observe::{Observer, Silent, Stage, go_on};
 use crate::params::{Mode, Params};
 use crate::plan::Plan;
-use crate::prepared::{BinnedReport, Prepared, in_pool, plan_held, timed, with_slices};
-use crate::sketch::Sketch;
+use crate::prepared::{Prepared, in_pool, plan_held, timed, with_slices};
 use crate::slices::{Graph, Slices};
 use crate::spectral::eigen::Operator;
 use crate::spectral::{self, SpectralLabels};
@@ -67,8 +66,7 @@ pub fn fit_saved(
     checkpoint.begin(input, params, &plan)?;
     let saved = Some(checkpoint);
     let model = if params.method == MethodParams::Lsdg {
-        let prepared = Prepared::made(input, params, false, saved, observer)?;
-        prepared.fit_from(Some(input), params, saved, observer)?
+        Prepared::made(input, params, saved, observer)?.fit_saved(params, saved, observer)?
     } else {
         in_pool(params, || engine::fit(input, params, saved, observer))?
     };
@@ -100,10 +98,7 @@ pub fn fit_observed(input: &Input<'_>, params: &Params, observer: &dyn Observer)
             check_memory(input, params)?;
             in_pool(params, || engine::fit(input, params, None, observer))
         }
-        MethodParams::Lsdg => {
-            let prepared = Prepared::made(input, params, false, None, observer)?;
-            prepared.fit_from(Some(input), params, None, observer)
-        }
+        MethodParams::Lsdg => Prepared::new(input, params, observer)?.fit(params, observer),
         _ => family::Prepared::new(input, params, observer)?.fit(params, observer),
     }
 }
@@ -131,13 +126,12 @@ impl Prepared {
     /// # Errors
     /// As [`fit_observed`].
     pub fn fit(&self, params: &Params, observer: &dyn Observer) -> Result<Model> {
-        self.fit_from(None, params, None, observer)
+        self.fit_saved(params, None, observer)
     }
 
-    /// The same; `input` is what this was made of, where it does not keep it.
-    fn fit_from(
+    /// The same; kept in a checkpoint as it goes.
+    fn fit_saved(
         &self,
-        input: Option<&Input<'_>>,
         params: &Params,
         checkpoint: Option<&Checkpoint>,
         observer: &dyn Observer,
@@ -147,40 +141,15 @@ impl Prepared {
         let allowed = "lsdg here; the other methods are learnt from nearfar::family::Prepared";
         ParamError::unless(params.method == MethodParams::Lsdg, "method", kind, allowed)?;
         check_sizes(self.n_samples(), params.n_clusters)?;
-        let params = &params.settled(self.n_samples());
         // The mode was chosen when the data was prepared.
-        let mode = if self.origin.is_some() { Mode::Binned } else { Mode::Exact };
-        let planned = Params { mode, ..params.clone() };
-        let side_by_side = self.plan(&planned)?.side_by_side;
+        let mode = if self.binned_report().is_some() { Mode::Binned } else { Mode::Exact };
+        let side_by_side = self.plan(&Params { mode, ..params.clone() })?.side_by_side;
         in_pool(params, || {
-            let mut model = with_slices!(&*self.pairs, slices => {
-                let known = Known { saved: self.round(checkpoint), ..Known::default() };
-                self.learn_slices(input, slices, params, side_by_side, known, observer)
-            })?;
-            // Weights at the end of the near ranks ask for more of them: the members go on where they stand.
-            let mut wider: Option<Self> = None;
-            loop {
-                let now = wider.as_ref().unwrap_or(self);
-                if !with_slices!(&*now.pairs, slices => model.reaches_end(slices)) {
-                    break;
-                }
-                if let Some(near) = now.too_wide(&planned)? {
-                    model.warnings.push(Warning::NearEnd { near });
-                    break;
-                }
-                let carried = with_slices!(&*now.pairs, slices => model.carried(slices));
-                let seconds = learning_seconds(&model);
-                let Some(grown) = now.grown(input, checkpoint, observer)? else { break };
-                model = with_slices!(&*grown.pairs, slices => {
-                    let known = Known { carried, saved: grown.round(checkpoint), ..Known::default() };
-                    grown.learn_slices(input, slices, params, side_by_side, known, observer)
-                })?;
-                model.timings.iter_mut().filter(|(s, _)| *s == Stage::Learn).for_each(|(_, s)| *s += seconds);
-                wider = Some(grown);
-            }
-            let now = wider.as_ref().unwrap_or(self);
-            let saved = now.round(checkpoint);
-            with_slices!(&*now.pairs, slices => now.finish_slices(slices, model, saved, observer))
+            let saved = self.round(checkpoint);
+            with_slices!(&*self.pairs, slices => {
+                let model = self.learn_slices(slices, params, side_by_side, saved, observer)?;
+                self.finish_slices(slices, model, saved, observer)
+            })
         })
     }
 
@@ -190,14 +159,13 @@ impl Prepared {
         checkpoint.map(|checkpoint| Round { checkpoint, near, attempt: 0 })
     }
 
-    /// Members of these slices; known ones that were carried here go on from where they stood.
+    /// Members of these slices.
     fn learn_slices<S: Slices>(
         &self,
-        input: Option<&Input<'_>>,
         slices: &S,
         params: &Params,
         side_by_side: usize,
-        mut known: Known<'_>,
+        saved: Option<Round<'_>>,
         observer: &dyn Observer,
     ) -> Result<Model>
     where
@@ -209,24 +177,16 @@ impl Prepared {
         if r == n {
             return Ok(model.every_point_alone());
         }
-        let (members, seconds) = timed(Stage::Learn, observer, || {
-            known.starts = self.known.as_deref();
-            if let (Some(report), Some(size)) = (self.binned_report(), params.sketch(n))
-                && known.carried.is_empty()
-            {
-                let (shape, precision) = (report.shape, self.precision);
-                known.sketch = self.with_points(input, |points| {
-                    Sketch::learn(points, shape, size, params, precision, observer)
-                })?;
-            }
-            learn(slices, &mut model, side_by_side, known, observer)
-        });
+        let known = Known { starts: self.known.as_deref(), saved };
+        let (members, seconds) =
+            timed(Stage::Learn, observer, || learn(slices, &mut model, side_by_side, known, observer));
         model.timings.push((Stage::Learn, seconds));
         model.members = match members {
             // One cluster is one cluster, whatever V says.
             Err(Error::Collapsed { .. }) if r == 1 => Vec::new(),
             members => members?,
         };
+        model.warn_of_near_end(slices);
         Ok(model)
     }
 
@@ -262,9 +222,7 @@ impl Prepared {
             warnings: self.warnings.clone(),
             precision: self.precision,
             n_features: self.n_features,
-            binned: self
-                .binned_report()
-                .map(|report| BinnedReport { sketch: params.sketch(self.n_samples()), ..report }),
+            binned: self.binned_report(),
             search: self.binned_report().map(|report| report.search),
             ..Model::empty(params, Source::Pairs(self.pairs.clone()))
         }
@@ -285,21 +243,13 @@ impl Model {
         self
     }
 
-    /// Whether a kept member trusts the last near rank, or ranks behind it.
-    fn reaches_end<S: Slices>(&self, slices: &S) -> bool {
-        slices.near_end().is_some_and(|last| {
-            self.members.iter().filter(|m| m.kept).any(|m| m.near_weights[last..].iter().any(|w| *w > 0.0))
-        })
-    }
-
-    /// The members with weights by rank, to go on with other slices.
-    fn carried<S: Slices>(&self, slices: &S) -> Vec<Member> {
-        let by_rank = |member: &Member| Member {
-            near_weights: slices.per_rank(&member.near_weights),
-            far_weights: slices.per_rank(&member.far_weights),
-            ..member.clone()
-        };
-        self.members.iter().map(by_rank).collect()
+    /// Behind the last near rank weights are shared: a kept member that trusts it, or ranks behind it, may have asked for more of them.
+    fn warn_of_near_end<S: Slices>(&mut self, slices: &S) {
+        let Some(last) = slices.near_end() else { return };
+        let trusts = |member: &Member| member.near_weights[last..].iter().any(|w| *w > 0.0);
+        if self.members.iter().filter(|m| m.kept).any(trusts) {
+            self.warnings.push(Warning::NearEnd { near: last + 1 });
+        }
     }
 
     /// w and p by rank as the mean over the kept members; the best member.
@@ -439,11 +389,6 @@ where
         }
         return members;
     }
-}
-
-/// Seconds spent on learning so far.
-fn learning_seconds(model: &Model) -> f64 {
-    model.timings.iter().filter(|(stage, _)| *stage == Stage::Learn).map(|(_, seconds)| seconds).sum()
 }
 
 /// Share of each row of Z that lies in each cluster.

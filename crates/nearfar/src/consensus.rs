@@ -17,7 +17,6 @@ use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::observe::{Event, Observer, Stage};
 use crate::params::Params;
-use crate::sketch::Sketch;
 use crate::slices::{Graph, Slices};
 use crate::spectral;
 use crate::spectral::eigen::{EigenParams, largest};
@@ -104,16 +103,11 @@ pub(crate) struct Ensemble<'a, S: Slices> {
 }
 
 /// What earlier runs on the same data found.
-#[derive(Default)]
 pub(crate) struct Known<'a> {
     /// Starting factors.
     pub(crate) starts: Option<&'a KnownStarts>,
-    /// Members to go on with, weights by rank.
-    pub(crate) carried: Vec<Member>,
     /// Where the members are kept.
     pub(crate) saved: Option<Round<'a>>,
-    /// What a sample of the points left behind.
-    pub(crate) sketch: Option<Sketch>,
 }
 
 /// A member before its main loop, or in the middle of it.
@@ -151,18 +145,6 @@ where
             this.base = judged.then_some(base);
         }
         Ok(this)
-    }
-
-    /// The same with members that nobody judges.
-    pub(crate) fn unjudged(self) -> Self {
-        Self { base: None, ..self }
-    }
-
-    /// V of one member and its last loop; `None` where V died.
-    pub(crate) fn lively(&self, member: usize) -> Result<Option<(Factor, Learned)>> {
-        let learnt = self.learn_anew(member)?;
-        let last = learnt.last_loop().clone();
-        Ok((!learnt.collapsed()).then_some((learnt.factor, last)))
     }
 
     fn start_weights(&self) -> (Vec<f64>, Vec<f64>) {
@@ -293,35 +275,23 @@ where
         Ok(result)
     }
 
-    /// What the main loop of a member starts from: where it stood, what the starting loop makes, or what was carried here.
+    /// What the main loop of a member starts from: where it stood, or what the starting loop makes.
     fn begin(&self, member: usize, lsdg: &LsdgParams, alpha: f64, graph: &mut S::Graph) -> Result<Begun> {
-        let mut weights = self.start_weights();
+        let weights = self.start_weights();
         let standing = self.known.saved.and_then(|round| round.standing(member, self.sizes(), self.observer));
-        let sketch = self.known.sketch.as_ref();
-        let sketch = sketch.filter(|_| standing.is_none() && member >= self.known.carried.len());
-        let sketched = sketch.and_then(|sketch| sketch.spread(member, self.slices, &weights.0, graph));
-        let (factor, started) = match (standing, sketched, self.known.starts) {
-            (Some(Standing { factor, trace, ended, main: Some(main) }), ..) => {
+        let (factor, started) = match (standing, self.known.starts) {
+            (Some(Standing { factor, trace, ended, main: Some(main) }), _) => {
                 let (weights, standing) = ((main.near_weights, main.far_weights), Some((trace, ended)));
                 return Ok(Begun { factor, started: main.started, weights, standing });
             }
-            (Some(Standing { factor, trace, ended: Some(reason), .. }), ..) => {
+            (Some(Standing { factor, trace, ended: Some(reason), .. }), _) => {
                 (factor, Learned::again(trace, reason))
             }
-            (Some(Standing { factor, trace, .. }), ..) => {
+            (Some(Standing { factor, trace, .. }), _) => {
                 self.slices.combine(&weights.0, graph);
                 self.started_factor(member, graph, factor, Some(trace), alpha)
             }
-            _ if member < self.known.carried.len() => {
-                let before = &self.known.carried[member];
-                let by_weight = |ranks: &[f64]| self.slices.per_weight(ranks);
-                weights = (by_weight(&before.near_weights), by_weight(&before.far_weights));
-                (before.factor.clone(), before.started.clone())
-            }
-            (None, Some(sketched), _) => sketched,
-            (None, None, Some(known))
-                if !self.params.starts_spectral(member) && !self.params.orthogonal_start =>
-            {
+            (None, Some(known)) if !self.params.starts_spectral(member) && !self.params.orthogonal_start => {
                 let start =
                     start::random(self.slices.n_samples(), self.params.n_clusters, &mut self.stream(member));
                 known.get_or(self.start_key(member, lsdg), || {

@@ -48,7 +48,6 @@ pub mod plan;
 pub mod prepared;
 mod remix;
 pub mod samples;
-mod sketch;
 pub mod slices;
 pub mod spectral;
 mod starts;

@@ -91,32 +91,20 @@ impl std::fmt::Display for Mode {
 pub const DEFAULT_NEAR: [usize; 2] = [128, 64];
 /// More points than this are many: there a bin has samples enough with fewer for each point.
 pub const MANY_POINTS: usize = 50_000;
-/// Above so many points at most so many starts, unless their number was given: the time of a start grows with the points.
-pub const FEWER_STARTS: [(usize, usize); 2] = [(MANY_POINTS, 6), (200_000, 3)];
 /// Bins of a binned run.
 pub const DEFAULT_BINS: usize = 64;
-/// More points than this are learnt on a sample of them first.
-pub const SKETCHED: usize = 200_000;
-/// Points of that sample, and points per cluster that it has at least.
-pub const SKETCH: usize = 40_000;
-const SKETCH_PER_CLUSTER: usize = 256;
-/// Least points of a sample that was asked for.
-const LEAST_SKETCH: usize = 256;
 /// Most near ranks and bins together, and most partners: they are counted in 16 bits.
 const MOST_BINNED: usize = 30_000;
 
 /// The knobs of binned mode; `None` leaves the choice to the run. With all ranks near it is the exact mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct BinnedParams {
-    /// K: ranks with a weight of their own, the point itself among them; 8 to 30,000. It grows when the learnt weights reach its end.
+    /// K: ranks with a weight of their own, the point itself among them; 8 to 30,000.
     pub near: Option<usize>,
     /// T: partners drawn for every point; 1 to 30,000.
     pub far: Option<usize>,
     /// B: bins that share the other ranks; 1 to 30,000.
     pub bins: Option<usize>,
-    /// Points of a sample that every start is learnt on before it goes on with all points; 0: none, else 256 or more. Where nothing is said
-    /// more than [`SKETCHED`] points have one.
-    pub sketch: Option<usize>,
 }
 
 impl BinnedParams {
@@ -131,10 +119,6 @@ impl BinnedParams {
                 let allowed = format!("{least} to {MOST_BINNED}");
                 ParamError::unless((least..=MOST_BINNED).contains(&value), name, value, allowed)?;
             }
-        }
-        if let Some(sketch) = self.sketch {
-            let allowed = format!("0 (none), or {LEAST_SKETCH} or more");
-            ParamError::unless(sketch == 0 || sketch >= LEAST_SKETCH, "sketch", sketch, allowed)?;
         }
         Ok(())
     }
@@ -164,9 +148,6 @@ pub struct Params {
     pub graph: GraphParams,
     /// Members: independent starts. More than one make a consensus.
     pub starts: usize,
-    /// Whether many points take fewer starts than that ([`FEWER_STARTS`]); off where [`starts`](Self::starts()) was called.
-    #[serde(skip)] // the settings of a run say how many it had
-    pub fewer_starts: bool,
     /// Where members start.
     pub start: Starts,
     /// Whether members differ in how many ranks they trust (only with [`Density::Neighbors`]).
@@ -228,7 +209,6 @@ impl Params {
             },
             graph: GraphParams::default(),
             starts: if scale_free { DEFAULT_STARTS } else { 1 },
-            fewer_starts: true,
             start: if scale_free { Starts::Both } else { Starts::Random },
             spread_neighbors: scale_free,
             orthogonal_start: scale_free,
@@ -278,15 +258,7 @@ impl Params {
     /// Use this many starts.
     #[must_use]
     pub fn starts(self, starts: usize) -> Self {
-        Self { starts, fewer_starts: false, ..self }
-    }
-
-    /// The settings for this many samples: where starts were left to the run, many points take fewer of them.
-    #[must_use]
-    pub fn settled(&self, n_samples: usize) -> Self {
-        let most = FEWER_STARTS.iter().rev().find(|(above, _)| n_samples > *above);
-        let most = most.filter(|_| self.fewer_starts).map_or(self.starts, |(_, most)| *most);
-        Self { starts: self.starts.min(most), fewer_starts: false, ..self.clone() }
+        Self { starts, ..self }
     }
 
     /// Use this seed.
@@ -327,15 +299,6 @@ impl Params {
         let all = near + 2 * far >= n_samples;
         let bins = self.binned.bins.unwrap_or(DEFAULT_BINS).min(n_samples - near);
         BinnedShape { near, far: if all { n_samples / 2 } else { far }, bins }
-    }
-
-    /// Points of the sample that the starts of n samples are learnt on first; `None`: they are learnt on all at once.
-    pub fn sketch(&self, n_samples: usize) -> Option<usize> {
-        let usual = SKETCH.max(self.n_clusters.saturating_mul(SKETCH_PER_CLUSTER));
-        match self.binned.sketch {
-            Some(size) => (self.n_clusters < size && size < n_samples).then_some(size),
-            None => (n_samples > SKETCHED && usual <= n_samples / 4).then_some(usual),
-        }
     }
 
     /// Every range in one place; each test is written so that NaN fails it.

@@ -80,8 +80,6 @@ pub struct Job {
     pub threads: usize,
     /// Processes that share the rows; `None` for one that has them all. The plan is that of one of them.
     pub ranks: Option<usize>,
-    /// Points of the sample that starts are learnt on first; 0: none.
-    pub sketch: usize,
 }
 
 impl Job {
@@ -121,7 +119,7 @@ const SECONDS_PER_DENSE_MULTIPLY: f64 = 1.0 / 22e9;
 const SECONDS_PER_SORTED_PAIR: f64 = 2.5e-9;
 const SECONDS_PER_PAIR_AND_ITERATION: f64 = 6e-9;
 const ITERATIONS: f64 = 130.0;
-/// The same of binned mode, as runs of 200,000 and 1,000,000 points took (docs/large.md, docs/scale.md): per known pair, per number of V, and per number of
+/// The same of binned mode, as runs of 200,000 (docs/scale.md) and 1,000,000 points took: per known pair, per number of V, and per number of
 /// the eigenvectors that a member is judged by.
 const SECONDS_PER_ENTRY_AND_ITERATION: f64 = 20e-9;
 const SECONDS_PER_NUMBER_AND_ITERATION: f64 = 100e-9;
@@ -295,15 +293,9 @@ impl Plan {
             ("factors", factors),
             ("spectral", spectral),
         ];
-        // A sample that is learnt first has points, lists, pairs and graphs of its own, in every process.
-        let width = (2 * near + far).min(job.sketch as u64);
-        let each = near * 42 + far * (2 + cell) + width * (8 + 2 * cell + together * (4 + cell)) + 400 * r;
-        let sketch = (job.sketch as u64).saturating_mul(m.saturating_mul(12).saturating_add(each));
         let fixed = 32 << 20; // program, stacks, small things
         let learning = (pairs + graphs).saturating_add(factors).saturating_add(spectral);
         let preparing = points.saturating_add(search.max(pairs + making));
-        // The sample is taken from points that are made again, where they are not used as they lie.
-        let learning = learning.max(points.saturating_add(pairs).saturating_add(sketch));
         let bytes = data.saturating_add(fixed).saturating_add(preparing.max(learning));
         let (nf, rf) = (n as f64, r as f64);
         let all = nf * ((2 * near + far).min(n)) as f64;
@@ -343,7 +335,8 @@ impl Plan {
         let points = cells.saturating_mul(wide + held.bytes()[1]);
         let judged = (if n > 12_000 { 4_000 } else { n }).saturating_mul(m);
         let judging = judged.saturating_mul(4 * wide * threads.min(VIEWS)) + 10_000.min(n) * m * wide;
-        let search = (own * 40 * 24).saturating_add(threads.saturating_mul(m.saturating_mul(2048) + (1 << 20)));
+        let search =
+            (own * 40 * 24).saturating_add(threads.saturating_mul(m.saturating_mul(2048) + (1 << 20)));
         let lists = VIEWS * n * BYTES_OF_LISTS;
         let members = threads.min(MEMBERS) * n * BYTES_OF_MEMBER + MEMBERS * n * 12;
         let consensus = n.saturating_mul(BYTES_OF_CONSENSUS).saturating_add(n.saturating_mul(8 * r));
@@ -366,7 +359,10 @@ impl Plan {
         }
         let workers = (threads * job.ranks.unwrap_or(1).max(1) as u64) as f64;
         let searched = VIEWS as f64 * search_work(job.n_samples, job.n_features) * SECONDS_PER_MULTIPLY / 2.0;
-        let judged = VIEWS as f64 * 2.0 * search_work((judged / m.max(1)) as usize, job.n_features) * SECONDS_PER_MULTIPLY;
+        let judged = VIEWS as f64
+            * 2.0
+            * search_work((judged / m.max(1)) as usize, job.n_features)
+            * SECONDS_PER_MULTIPLY;
         let learnt = n as f64 * (MEMBERS as f64 * SECONDS_PER_MEMBER_POINT + SECONDS_PER_POINT);
         let seconds = (searched + judged + learnt) / workers;
         let (mode, binned, precision) = (Mode::Exact, None, Precision::Double);
@@ -523,7 +519,7 @@ mod tests {
     use super::*;
 
     fn job(n: usize) -> Job {
-        Job { n_samples: n, n_features: 64, n_clusters: 10, starts: 12, threads: 2, ranks: None, sketch: 0 }
+        Job { n_samples: n, n_features: 64, n_clusters: 10, starts: 12, threads: 2, ranks: None }
     }
 
     #[test]

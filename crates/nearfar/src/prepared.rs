@@ -16,7 +16,7 @@ use crate::neighbors::{
     check_count, rank,
 };
 use crate::observe::{Event, Observer, Stage, go_on};
-use crate::params::{BinnedParams, Mode, Params};
+use crate::params::{Mode, Params};
 use crate::plan::{FamilyJob, Held, Job, Plan, Precision, default_memory_limit};
 use crate::slices::{BinnedShape, BinnedSlices, FullSlices, Slices};
 use crate::spectral;
@@ -46,17 +46,8 @@ pub struct Prepared {
     pub(crate) precision: Precision,
     held: Held,
     pub(crate) known: Option<Arc<KnownStarts>>,
-    pub(crate) origin: Option<Arc<Origin>>,
-}
-
-/// What a binned preparation was made of, to make a larger one.
-#[derive(Debug)]
-pub(crate) struct Origin {
-    /// The points, where they are kept; elsewhere they are made again of the input.
-    points: Option<Arc<Points<'static>>>,
-    seed: u64,
-    /// How it was made.
-    pub(crate) report: BinnedReport,
+    /// How it was made, in binned mode.
+    report: Option<BinnedReport>,
 }
 
 /// How a binned run saw the data.
@@ -67,10 +58,6 @@ pub struct BinnedReport {
     pub shape: BinnedShape,
     /// How the neighbours were found.
     pub search: SearchReport,
-    /// Near ranks at first, where the learnt weights reached their end and more were fetched.
-    pub grown_from: Option<usize>,
-    /// Points of the sample that the starts were learnt on first.
-    pub sketch: Option<usize>,
 }
 
 /// The pairs: all or binned, in one of two precisions.
@@ -101,42 +88,26 @@ impl Prepared {
     /// # Errors
     /// When the data breaks a rule, the settings are out of range, or memory does not suffice.
     pub fn new(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Self> {
-        Self::made(input, params, true, None, observer)
+        Self::made(input, params, None, observer)
     }
 
-    /// The same; `keep` the points for who has no input later on. The neighbours of binned mode are kept in a checkpoint, or taken from it.
+    /// The same; the neighbours of binned mode are kept in a checkpoint, or taken from it.
     pub(crate) fn made(
         input: &Input<'_>,
         params: &Params,
-        keep: bool,
         checkpoint: Option<&Checkpoint>,
         observer: &dyn Observer,
     ) -> Result<Self> {
         params.check()?;
         let (n_samples, n_features) = (input.n_samples(), input.n_features());
-        let params = &params.settled(n_samples);
         if n_samples == 0 {
             return Err(DataError::Empty { n_samples, n_features }.into());
         }
         let ranks = input.share().map(|share| share.team().size());
-        // Points that are kept are a second copy.
-        let held = if keep { Held::Double } else { input.held() };
-        let plan = plan_held(n_samples, n_features, params, ranks, Some(held))?;
+        let plan = plan_held(n_samples, n_features, params, ranks, Some(input.held()))?;
         if let Some(shape) = plan.binned {
-            let precision = plan.precision;
-            let recipe = Recipe { shape, seed: params.seed, precision, held, grown_from: None };
             return in_pool(params, || {
-                let clock = Instant::now();
-                let points = points_of(input)?;
-                let read = clock.elapsed().as_secs_f64();
-                let mut prepared = if keep {
-                    let points = Arc::new(points.into_owned());
-                    Self::binned(&points, Some(points.clone()), &recipe, checkpoint, observer)?
-                } else {
-                    Self::binned(&points, None, &recipe, checkpoint, observer)?
-                };
-                prepared.seconds[0] += read;
-                Ok(prepared)
+                Self::binned(input, shape, plan.precision, params.seed, checkpoint, observer)
             });
         }
         check_count(n_samples)?;
@@ -172,26 +143,28 @@ impl Prepared {
             precision: Precision::Double,
             held: input.held(),
             known: None,
-            origin: None,
+            report: None,
         })
     }
 
     /// Search, sample and slice.
-    pub(crate) fn binned(
-        points: &Points<'_>,
-        kept: Option<Arc<Points<'static>>>,
-        recipe: &Recipe,
+    fn binned(
+        input: &Input<'_>,
+        shape: BinnedShape,
+        precision: Precision,
+        seed: u64,
         checkpoint: Option<&Checkpoint>,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let Recipe { shape, seed, precision, held, grown_from } = *recipe;
-        let n_features = points.shape().1;
+        let clock = Instant::now();
+        let points = &points_of(input)?;
+        let read = clock.elapsed().as_secs_f64();
         // σ needs its neighbour even where fewer ranks are kept.
         let wanted = (shape.near - 1).max(SIGMA_NEIGHBOR);
         let (found, searched) = timed(Stage::Neighbors, observer, || {
-                let name = wanted.min(points.share().n_rows() - 1).to_string();
-                found(points, (&name, wanted), checkpoint, observer)
-            });
+            let name = wanted.min(points.share().n_rows() - 1).to_string();
+            found(points, (&name, wanted), checkpoint, observer)
+        });
         let Found { lists, report, sigma, warnings, .. } = found?;
         let (pairs, sliced) = timed(Stage::Slices, observer, || -> Result<_> {
             go_on(observer, Stage::Slices)?; // also in a process without rows
@@ -207,32 +180,18 @@ impl Prepared {
             Pairs::BinnedDouble(slices) => slices.shape(),
             _ => shape,
         };
-        let report = BinnedReport { shape, search: report, grown_from, sketch: None };
+        let report = BinnedReport { shape, search: report };
         Ok(Self {
             pairs: Arc::new(pairs),
             warnings,
             sigma: Some(sigma.iter().map(|s| s * points.unit()).collect()),
-            seconds: [searched, sliced],
-            n_features,
+            seconds: [read + searched, sliced],
+            n_features: input.n_features(),
             precision,
-            held,
+            held: input.held(),
             known: None,
-            origin: Some(Arc::new(Origin { points: kept, seed, report })),
+            report: Some(report),
         })
-    }
-
-    /// The number of near ranks, where twice as many would not fit in memory.
-    pub(crate) fn too_wide(&self, params: &Params) -> Result<Option<usize>> {
-        let Some(BinnedReport { shape, .. }) = self.binned_report() else { return Ok(None) };
-        let near = (2 * shape.near).min(self.n_samples());
-        let binned = BinnedParams { near: Some(near), ..params.binned };
-        let plan = self.plan(&Params { binned, ..params.clone() });
-        let mut too_wide = matches!(plan, Err(Error::Memory { .. }));
-        if let Some(share) = self.share() {
-            // One process that has no room is enough.
-            too_wide = share.team().any("memory", too_wide);
-        }
-        if too_wide { Ok(Some(shape.near)) } else { plan.map(|_| None) }
     }
 
     /// The plan for more work on this data.
@@ -250,46 +209,6 @@ impl Prepared {
         }
     }
 
-    /// The same data with twice as many near ranks; `None` where all ranks are near already, or the mode is exact. `input` is what the points were made
-    /// of, where they are not kept.
-    pub(crate) fn grown(
-        &self,
-        input: Option<&Input<'_>>,
-        checkpoint: Option<&Checkpoint>,
-        observer: &dyn Observer,
-    ) -> Result<Option<Self>> {
-        let n = self.n_samples();
-        let (precision, held, seconds) = (self.precision, self.held, self.seconds);
-        let Some(Origin { points: kept, seed, report }) = self.origin.as_deref() else { return Ok(None) };
-        let BinnedReport { shape, grown_from, .. } = *report;
-        if shape.near >= n {
-            return Ok(None);
-        }
-        let shape = BinnedShape { near: (2 * shape.near).min(n), ..shape };
-        let grown_from = Some(grown_from.unwrap_or(shape.near / 2));
-        let recipe = Recipe { shape, seed: *seed, precision, held, grown_from };
-        let grown = self
-            .with_points(input, |points| Self::binned(points, kept.clone(), &recipe, checkpoint, observer))?;
-        Ok(grown.map(|mut grown| {
-            grown.seconds = [seconds[0] + grown.seconds[0], seconds[1] + grown.seconds[1]];
-            grown
-        }))
-    }
-
-    /// Work on the points: those that are kept, or else made again of what this was made of; `None` where there is neither.
-    pub(crate) fn with_points<R>(
-        &self,
-        input: Option<&Input<'_>>,
-        work: impl FnOnce(&Points<'_>) -> Result<R>,
-    ) -> Result<Option<R>> {
-        let kept = self.origin.as_ref().and_then(|origin| origin.points.as_ref());
-        match (kept, input) {
-            (Some(points), _) => work(points).map(Some),
-            (None, Some(input)) => work(&points_of(input)?).map(Some),
-            (None, None) => Ok(None),
-        }
-    }
-
     /// Keep the factors that plain PHALS starts end with, for further fits with the same seed and stopping rule. The results are the same;
     /// a grid over α, β and μ is done in about half the time.
     #[must_use]
@@ -299,7 +218,7 @@ impl Prepared {
 
     /// How the data is seen, in binned mode.
     pub fn binned_report(&self) -> Option<BinnedReport> {
-        self.origin.as_ref().map(|origin| origin.report)
+        self.report
     }
 
     /// Number of samples, n.
@@ -398,15 +317,6 @@ pub(crate) fn points_of<'a>(input: &Input<'a>) -> Result<Points<'a>> {
     }
 }
 
-/// What a binned preparation is made by.
-pub(crate) struct Recipe {
-    pub(crate) shape: BinnedShape,
-    pub(crate) seed: u64,
-    pub(crate) precision: Precision,
-    pub(crate) held: Held,
-    pub(crate) grown_from: Option<usize>,
-}
-
 /// The plan for these sizes and settings.
 ///
 /// # Errors
@@ -444,7 +354,6 @@ pub fn plan_held(
     ranks: Option<usize>,
     held: Option<Held>,
 ) -> Result<Plan> {
-    let params = &params.settled(n_samples);
     let job = Job {
         n_samples,
         n_features,
@@ -452,7 +361,6 @@ pub fn plan_held(
         starts: params.starts,
         threads: params.threads.unwrap_or_else(rayon::current_num_threads),
         ranks,
-        sketch: params.sketch(n_samples).unwrap_or(0),
     };
     // What is free does not count what has been read; a sum beyond counting is no room for anything.
     let read = held.map_or(0, |held| held.data(job.own_rows(), n_features as u64));

@@ -10,7 +10,8 @@ use nearfar::checkpoint::CheckpointError;
 use nearfar::generate::{Generated, blobs, mixture};
 use nearfar::learn::lsdg::LsdgParams;
 use nearfar::learn::{Learned, StopReason};
-use nearfar::observe::{CancelFlag, Event, Observer, Silent, Stage};
+use nearfar::neighbors::Warning;
+use nearfar::observe::{CancelFlag, Event, Observer, Silent};
 use nearfar::params::Starts;
 use nearfar::{
     BinnedParams, Checkpoint, Error, Input, Metric, Mode, Model, Params, Precision, Preset, Samples,
@@ -114,10 +115,9 @@ fn assert_same(what: &str, ours: &Model, theirs: &Model) {
 /// Cancels as soon as it sees a stage or an iteration that no run before it saw.
 #[derive(Default)]
 struct OneStepFurther {
-    seen: Mutex<HashSet<(usize, usize, usize)>>,
-    /// Stages of the present run: later rounds of growth are new ones.
+    seen: Mutex<HashSet<(usize, usize)>>,
+    /// Stages of the present run.
     stages: AtomicUsize,
-    rounds: AtomicUsize,
     cancel: AtomicBool,
     troubles: AtomicUsize,
 }
@@ -125,7 +125,6 @@ struct OneStepFurther {
 impl OneStepFurther {
     fn again(&self) {
         self.stages.store(0, Ordering::Relaxed);
-        self.rounds.store(0, Ordering::Relaxed);
         self.cancel.store(false, Ordering::Relaxed);
     }
 }
@@ -133,13 +132,8 @@ impl OneStepFurther {
 impl Observer for OneStepFurther {
     fn notice(&self, event: &Event<'_>) {
         let step = match event {
-            Event::Started { stage } => {
-                if *stage == Stage::Learn {
-                    self.rounds.fetch_add(1, Ordering::Relaxed);
-                }
-                (usize::MAX, self.stages.fetch_add(1, Ordering::Relaxed), 0)
-            }
-            Event::Iteration { member, row } => (self.rounds.load(Ordering::Relaxed), *member, row.iteration),
+            Event::Started { .. } => (usize::MAX, self.stages.fetch_add(1, Ordering::Relaxed)),
+            Event::Iteration { member, row } => (*member, row.iteration),
             Event::Trouble { .. } => {
                 self.troubles.fetch_add(1, Ordering::Relaxed);
                 return;
@@ -224,7 +218,7 @@ fn check(name: &str, input: &Input<'_>, params: &Params) -> Model {
 }
 
 fn knobs(near: usize, far: usize, bins: usize) -> BinnedParams {
-    BinnedParams { near: Some(near), far: Some(far), bins: Some(bins), sketch: None }
+    BinnedParams { near: Some(near), far: Some(far), bins: Some(bins) }
 }
 
 /// Few iterations, so that there are few moments to stop at.
@@ -260,26 +254,17 @@ fn exact_mode_with_plain_starts_in_single_precision() {
 #[test]
 fn binned_mode_with_several_starts() {
     let model = check("binned", &samples(&small()).into(), &short(binned(3), 6));
-    assert!(model.binned.is_some_and(|report| report.grown_from.is_none()));
+    assert_eq!(model.binned.map(|report| report.shape.near), Some(24));
 }
 
 #[test]
-fn starts_that_were_learnt_on_a_sample() {
-    let data = blobs(420, 3, 3, 1.0, 7).unwrap();
-    let mut params = short(binned(2), 5);
-    params.binned.sketch = Some(256);
-    let model = check("sketch", &samples(&data).into(), &params);
-    assert_eq!(model.binned.and_then(|report| report.sketch), Some(256));
-}
-
-#[test]
-fn near_ranks_that_grow_in_the_middle() {
+fn too_few_near_ranks() {
     let data = blobs(200, 3, 3, 0.5, 1).unwrap();
     let lsdg = LsdgParams::scale_free(0.5, 10.0, 20);
     let params = Params { lsdg, binned: knobs(8, 12, 16), ..Params::lsdg(3).starts(2) }.mode(Mode::Binned);
     let params = Params { spread_neighbors: false, start: Starts::Both, ..params };
-    let model = check("grown", &samples(&data).into(), &short(params, 4));
-    assert_eq!(model.binned.unwrap().grown_from, Some(8));
+    let model = check("few", &samples(&data).into(), &short(params, 4));
+    assert!(model.warnings.contains(&Warning::NearEnd { near: 8 }), "{:?}", model.warnings);
 }
 
 #[test]
@@ -529,7 +514,7 @@ fn a_run_that_ends_early_can_still_be_run_to_its_end() {
     let params = Params { spread_neighbors: false, ..short(params, 6) }.threads(1);
     let input = samples(&data).into();
     let unbroken = fit_observed(&input, &params, &Silent).unwrap();
-    for at in [(0, 1), (1, 3), (2, 2), (2, 6)] {
+    for at in [(0, 1), (1, 3), (2, 2)] {
         let place = folder("enough");
         let observer = Enough { at, had: AtomicBool::new(false) };
         let early =

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nearfar::generate::mixture;
 use nearfar::learn::{MethodKind, MethodParams};
+use nearfar::neighbors::Warning;
 use nearfar::observe::{Event, Observer, Silent};
 use nearfar::{Error, Input, Metric, Mode, Model, Params, Samples, Share, fit, fit_observed};
 use nearfar_testkit::crew::as_team;
@@ -123,22 +124,14 @@ fn few_points_and_few_ranks_have_the_same_bits() {
 }
 
 #[test]
-fn near_ranks_grow_alike() {
+fn the_end_of_the_near_ranks_has_the_same_bits() {
     let mut params = settings(5).starts(1).neighbors(30);
     params.binned.near = Some(16);
     params.binned.far = Some(24);
     let data = data();
     let alone = fit(data.rows(0..data.n, false), &params.clone().mode(Mode::Binned)).unwrap();
-    assert_eq!(alone.binned.and_then(|report| report.grown_from), Some(16), "the case is about growing");
-    check("growing", &data, Metric::Euclidean, false, &params);
-}
-
-#[test]
-fn starts_learnt_on_a_sample_have_the_same_bits() {
-    let mut params = settings(5).starts(2);
-    params.binned.sketch = Some(400);
-    check("sketch", &data(), Metric::Euclidean, false, &params);
-    check("sketch in single precision", &data(), Metric::Euclidean, true, &params);
+    assert!(alone.warnings.contains(&Warning::NearEnd { near: 16 }), "{:?}", alone.warnings);
+    check("the end of the near ranks", &data, Metric::Euclidean, false, &params);
 }
 
 #[test]

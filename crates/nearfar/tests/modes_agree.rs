@@ -7,6 +7,7 @@ use nearfar::labels::score::{accuracy, adjusted_rand};
 use nearfar::learn::MethodParams;
 use nearfar::learn::lsdg::LsdgParams;
 use nearfar::model::Blocks;
+use nearfar::neighbors::Warning;
 use nearfar::params::Starts;
 use nearfar::{BinnedParams, Input, Mode, Model, Params, Precision, Preset, Samples, fit};
 
@@ -15,7 +16,7 @@ fn samples(data: &Generated) -> Samples<'_> {
 }
 
 fn knobs(near: usize, far: usize, bins: usize) -> BinnedParams {
-    BinnedParams { near: Some(near), far: Some(far), bins: Some(bins), sketch: None }
+    BinnedParams { near: Some(near), far: Some(far), bins: Some(bins) }
 }
 
 fn off(ours: &[f64], theirs: &[f64]) -> f64 {
@@ -102,19 +103,23 @@ fn same_bits_for_any_number_of_threads() {
 }
 
 #[test]
-fn near_ranks_grow_when_the_weights_reach_their_end() {
+fn too_few_near_ranks_are_warned_of() {
     let data = blobs(600, 3, 3, 0.5, 1).unwrap();
-    // A density that keeps about a hundred ranks, of which eight are fetched at first.
+    // A density that keeps about a hundred ranks, of which eight have a weight of their own.
     let lsdg = LsdgParams::scale_free(0.5, 10.0, 60);
     let params = Params { lsdg, binned: knobs(8, 20, 16), ..Params::lsdg(3).starts(2) }.mode(Mode::Binned);
     let params = Params { spread_neighbors: false, start: Starts::Spectral, ..params };
-    let grown = fit(samples(&data), &params).unwrap();
-    let report = grown.binned.unwrap();
-    assert_eq!(report.grown_from, Some(8));
-    assert!(report.shape.near >= 64, "{report:?}");
-    assert!(accuracy(&grown.labels, &data.truth).unwrap() > 0.99);
-    let enough = Params { binned: knobs(150, 20, 16), ..params };
-    assert_eq!(fit(samples(&data), &enough).unwrap().binned.unwrap().grown_from, None);
+    let few = fit(samples(&data), &params).unwrap();
+    assert_eq!(few.binned.unwrap().shape.near, 8);
+    assert_eq!(few.warnings, [Warning::NearEnd { near: 8 }]);
+    let said = few.warnings[0].to_string();
+    assert!(said.contains("the 8 near ones") && said.contains("--near"), "{said}");
+    assert!(accuracy(&few.labels, &data.truth).unwrap() > 0.99);
+    let enough = fit(samples(&data), &Params { binned: knobs(150, 20, 16), ..params.clone() }).unwrap();
+    assert_eq!(enough.warnings, []);
+    // With all ranks near there is no end.
+    let all = fit(samples(&data), &Params { binned: knobs(600, 20, 16), ..params }).unwrap();
+    assert_eq!(all.warnings, []);
 }
 
 #[test]
@@ -167,20 +172,4 @@ fn a_real_set_scores_alike_in_both_modes() {
     };
     let (binned, exact) = (score(Mode::Binned), score(Mode::Exact));
     assert!((binned - exact).abs() <= 0.03, "{binned} {exact}");
-}
-
-/// Starts that were learnt on a sample end as well as others.
-#[test]
-fn a_sample_shows_the_way() {
-    let data = mixture(4000, 20, 8, 2.0, 5).unwrap();
-    let truth = &data.truth;
-    let mut params = Params::lsdg(8).starts(2).mode(Mode::Binned).seed(2);
-    let plain = fit(samples(&data), &params).unwrap();
-    params.binned.sketch = Some(1000);
-    let sketched = fit(samples(&data), &params).unwrap();
-    assert_eq!(plain.binned.unwrap().sketch, None);
-    assert_eq!(sketched.binned.unwrap().sketch, Some(1000));
-    let (ours, theirs) =
-        (accuracy(&sketched.labels, truth).unwrap(), accuracy(&plain.labels, truth).unwrap());
-    assert!(ours >= theirs - 0.01 && ours > 0.95, "{ours} after a sample, {theirs} without");
 }

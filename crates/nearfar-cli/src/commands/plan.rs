@@ -43,7 +43,6 @@ fn of_ranks(args: &PlanArgs, params: &Params, ranks: usize) -> Outcome {
     if params.method != MethodParams::Lsdg || args.features == 0 {
         return Err(Failure::wrong("--ranks plans lsdg on samples; add --method lsdg and give --features"));
     }
-    let params = &params.settled(args.points);
     // The machines of that run need not be this one: no limit.
     let unlimited =
         Params { memory: Some(u64::MAX), threads: Some(params.threads.unwrap_or(1)), ..params.clone() };
@@ -56,7 +55,6 @@ fn of_ranks(args: &PlanArgs, params: &Params, ranks: usize) -> Outcome {
         starts: params.starts,
         threads: unlimited.threads.unwrap_or(1),
         ranks: Some(ranks),
-        sketch: params.sketch(args.points).unwrap_or(0),
     };
     let speeds = Speeds { latency: args.latency, bandwidth: args.bandwidth, ..Speeds::default() };
     let cost = Run { job, shape, iterations: ITERATIONS, products: PRODUCTS }.cost(&speeds);

@@ -4,8 +4,8 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::values::{
-    Clusters, EngineName, GraphKindName, MethodName, ModeName, PrecisionName, PresetName, Prune, RegularizerName,
-    Size, SolverName, StartName, ViewNames,
+    Clusters, EngineName, GraphKindName, MethodName, ModeName, PrecisionName, PresetName, Prune,
+    RegularizerName, Size, SolverName, StartName, ViewNames,
 };
 
 /// Headings of the flags that only some methods take.
@@ -90,8 +90,7 @@ pub(crate) struct LearnArgs {
     /// does not take long]
     #[arg(long, value_enum, help_heading = LSDG)]
     pub(crate) mode: Option<ModeName>,
-    /// Neighbour ranks with a weight of their own, in binned mode; grows by itself [default: 128, or 64 for more
-    /// than 50,000 points]
+    /// Neighbour ranks with a weight of their own, in binned mode [default: 128, or 64 for more than 50,000 points]
     #[arg(long, value_name = "K", help_heading = LSDG)]
     pub(crate) near: Option<usize>,
     /// Far partners drawn for every point, in binned mode [default: as --near]
@@ -100,8 +99,7 @@ pub(crate) struct LearnArgs {
     /// Bins that share the far ranks, in binned mode [default: 64]
     #[arg(long, value_name = "B", help_heading = LSDG)]
     pub(crate) bins: Option<usize>,
-    /// Independent starts; more than one of lsdg make a consensus [default: 1; lsdg in the preset default: 12, above
-    /// 50,000 points 6, above 200,000 3]
+    /// Independent starts; more than one of lsdg make a consensus [default: 1; lsdg in the preset default: 12]
     #[arg(long, value_name = "N", help_heading = ITERATED)]
     pub(crate) starts: Option<usize>,
     /// Most iterations of a start [default: 1000]

@@ -39,8 +39,14 @@ const PART: Format = Format { name: "nearfar-checkpoint-part", version: VERSION 
 /// The file that makes a folder a checkpoint.
 const MANIFEST: &str = "nearfar-checkpoint.json";
 /// How the names of the parts begin; nothing else in the folder is ever touched.
-const PREFIXES: [&str; 6] =
-    ["nearfar-lists-", "nearfar-start-", "nearfar-loop-", "nearfar-spectrum-", "nearfar-judged", "nearfar-member-"];
+const PREFIXES: [&str; 6] = [
+    "nearfar-lists-",
+    "nearfar-start-",
+    "nearfar-loop-",
+    "nearfar-spectrum-",
+    "nearfar-judged",
+    "nearfar-member-",
+];
 /// Time between two saves of a running start where nothing else is said.
 pub const DEFAULT_EVERY: Duration = Duration::from_secs(60);
 
@@ -264,7 +270,7 @@ impl Checkpoint {
         }
     }
 
-    /// Most bytes on disk that a run of this plan saves while its near ranks suffice. V is counted in full; it soon is a tenth of that.
+    /// Most bytes on disk that a run of this plan saves. V is counted in full; it soon is a tenth of that.
     pub fn bytes(n_samples: usize, params: &Params, plan: &Plan) -> u64 {
         let [n, r, starts] = [n_samples, params.n_clusters.min(n_samples), params.starts].map(|x| x as u64);
         let lists = plan.binned.map_or(0, |shape| 12 * (shape.near as u64).saturating_sub(1) + 8);

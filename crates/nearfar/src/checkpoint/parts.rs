@@ -107,7 +107,12 @@ impl Checkpoint {
     }
 
     /// The lists of `k` neighbours of the own rows, where all files of all processes are there and whole.
-    pub(crate) fn lists(&self, share: &Share, (name, k): (&str, usize), observer: &dyn Observer) -> Option<Found> {
+    pub(crate) fn lists(
+        &self,
+        share: &Share,
+        (name, k): (&str, usize),
+        observer: &dyn Observer,
+    ) -> Option<Found> {
         if !self.gives() {
             return None;
         }
@@ -126,7 +131,12 @@ impl Checkpoint {
     }
 
     /// What the files of the own rows hold, of which the first may begin with rows of another process and the last may end with such.
-    fn own_lists(&self, share: &Share, (name, k): (&str, usize), observer: &dyn Observer) -> Option<OwnLists> {
+    fn own_lists(
+        &self,
+        share: &Share,
+        (name, k): (&str, usize),
+        observer: &dyn Observer,
+    ) -> Option<OwnLists> {
         let (n, own) = (share.n_rows(), share.rows());
         let mut found = OwnLists { lists: Lists { k, ..Lists::default() }, sigma: Vec::new(), common: None };
         for first in (own.start / ROWS * ROWS..own.end).step_by(ROWS) {
@@ -147,7 +157,8 @@ impl Checkpoint {
                 found.lists.indices.extend(&indices[entries.clone()]);
                 found.lists.values.extend(&values[entries]);
                 found.sigma.extend(&sigma[here]);
-                found.common = Some((head.approximate, [common[0].to_bits(), common[1].to_bits()], head.warnings));
+                found.common =
+                    Some((head.approximate, [common[0].to_bits(), common[1].to_bits()], head.warnings));
                 Ok(())
             })?;
         }
@@ -532,6 +543,7 @@ mod tests {
             report: SearchReport { approximate: true, recall: 0.1 + 0.2 },
             sigma: (0..n).map(|i| 1.0 / (1 + i) as f64).collect(),
             warnings: vec![Warning::Duplicates { points: 9, first: 4 }, Warning::FewSamples { n_samples: 3 }],
+            unit: 1.5,
         }
     }
 
@@ -561,7 +573,8 @@ mod tests {
             for writers in [1, 2, 3, 7] {
                 as_team(writers, |team| {
                     let share = Share::new(team.clone(), n);
-                    resumed(&folder, team).keep_lists(&made(n, k, share.rows()), &share, &Silent);
+                    let found = made(n, k, share.rows());
+                    resumed(&folder, team).keep_lists(&found, "2", &share, &Silent);
                 });
                 let files = files(&folder);
                 assert_eq!(files.len(), n.div_ceil(ROWS));
@@ -571,26 +584,31 @@ mod tests {
                 as_team(readers, |team| {
                     let share = Share::new(team.clone(), n);
                     let (checkpoint, found) = (resumed(&folder, team), made(n, k, share.rows()));
-                    let again = checkpoint.lists(&share, k, &Silent).unwrap();
+                    let again = checkpoint.lists(&share, ("2", k), &Silent).unwrap();
                     assert!(again.lists == found.lists && again.sigma == found.sigma);
-                    assert_eq!((again.report, again.warnings), (found.report, found.warnings));
-                    assert!(checkpoint.lists(&share, k + 1, &Silent).is_none());
+                    assert_eq!(
+                        (again.report, again.warnings, again.unit),
+                        (found.report, found.warnings, found.unit)
+                    );
+                    assert!(checkpoint.lists(&share, ("3", k + 1), &Silent).is_none());
                     assert!(checkpoint.troubles().is_empty());
                 });
             }
             // One file is damaged, then missing: nobody uses the others, and all hear of the damage.
-            let last = folder.join(lists_name(k, (n - 1) / ROWS * ROWS));
+            let last = folder.join(lists_name("2", (n - 1) / ROWS * ROWS));
             std::fs::write(&last, "half").unwrap();
             as_team(3, |team| {
                 let (checkpoint, share) = (resumed(&folder, team), Share::new(team.clone(), n));
-                assert!(checkpoint.lists(&share, k, &Silent).is_none());
+                assert!(checkpoint.lists(&share, ("2", k), &Silent).is_none());
                 let troubles = checkpoint.troubles();
                 assert!(troubles.len() == 1 && troubles[0].contains("is damaged"), "{troubles:?}");
             });
             std::fs::remove_file(&last).unwrap();
             as_team(3, |team| {
                 let (checkpoint, share) = (resumed(&folder, team), Share::new(team.clone(), n));
-                assert!(checkpoint.lists(&share, k, &Silent).is_none() && checkpoint.troubles().is_empty());
+                assert!(
+                    checkpoint.lists(&share, ("2", k), &Silent).is_none() && checkpoint.troubles().is_empty()
+                );
             });
             std::fs::remove_dir_all(&folder).unwrap();
         }

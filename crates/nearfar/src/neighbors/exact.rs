@@ -229,19 +229,6 @@ impl<'a> Points<'a> {
         Self { n: rows.len() / m, m, rows, norms2: Vec::new(), way, unit, part: None }
     }
 
-    /// The same, whatever becomes of the samples.
-    pub(crate) fn into_owned(self) -> Points<'static> {
-        let Self { n, m, rows, norms2, way, unit, part } = self;
-        let way = match way {
-            Way::Differences { by_feature } => Way::Differences { by_feature },
-            Way::Integers => Way::Integers,
-            Way::SmallIntegers { shifted, run } => Way::SmallIntegers { shifted, run },
-            Way::Products { centred } => Way::Products { centred },
-            Way::Pairs { singles } => Way::Pairs { singles: singles.into_owned().into() },
-        };
-        Points { n, m, rows, norms2, way, unit, part }
-    }
-
     /// The rows in single precision; empty where they are not held so.
     pub(super) fn singles(&self) -> &[f32] {
         if let Way::Pairs { singles } = &self.way { singles } else { &[] }

@@ -159,7 +159,7 @@ pub enum Warning {
         /// β in force.
         used: f64,
     },
-    /// The learnt weights reach the end of the near ranks, and more of them do not fit in memory.
+    /// The learnt weights reach the end of the near ranks; those behind it share weights.
     NearEnd {
         /// Near ranks in force.
         near: usize,
@@ -227,7 +227,7 @@ impl std::fmt::Display for Warning {
             ),
             Self::NearEnd { near } => write!(
                 f,
-                "trusted ranks reach the end of the {near} near ones, and more do not fit in memory; allow more (--memory) or trust fewer (--neighbors)"
+                "trusted ranks reach the end of the {near} near ones, behind which ranks share weights; raise near (--near), or trust fewer (--neighbors)"
             ),
             Self::Narrowed => write!(f, "double precision does not fit in memory; single precision is used"),
             Self::Unsettled { agreement } => write!(

@@ -2,8 +2,9 @@
 //!
 //! Only where the parts are certain: uncertain ones piece a shape together (a ring from 22 Gaussians has a mean posterior of .90).
 
+use super::Covariance;
 use super::columns::{Columns, MOST_NUMBERS};
-use super::fit::{First, Fitted, covariances};
+use super::fit::{First, Fitted, covariances, starts};
 use super::{Effort, Fit, MixtureReport, ROWS_PER_PART, drawn, some_rows, try_mixture};
 use crate::error::Result;
 use crate::observe::Observer;
@@ -17,6 +18,8 @@ const MOST_PARTS: usize = 60;
 const STARTS: usize = 3;
 /// Numbers of parts without a lower BIC after which the search ends.
 const PATIENCE: usize = 5;
+/// Full covariances are given up where their BIC is above the best by more than this for each row.
+const FAR: f64 = 0.5;
 /// Mean posterior from which on the parts are certain.
 const CERTAIN: f64 = 0.95;
 
@@ -36,9 +39,15 @@ pub(crate) fn count_by_mixture(
     }
     let table = columns.show(samples, &which);
     let (mut best, mut since): (Option<Fitted>, usize) = (None, 0);
+    let mut full = true;
     for k in 1..=MOST_PARTS.min(table.n / ROWS_PER_PART) {
-        let first = First::new(&table, k, &covariances(&table, k), &[None], (STARTS, seed), observer)?;
+        let mut covariances = covariances(&table, k);
+        covariances.retain(|covariance| full || *covariance != Covariance::Full);
+        let starts = starts(&table, k, (STARTS, seed), observer)?;
+        let first = First::new(&table, k, (&covariances, &[None]), starts, observer)?;
         let Some(fitted) = first.best_of_all(&table, observer)? else { break };
+        // Each part more costs full covariances more than others: once out of the race they stay out.
+        full &= first.bic_of(Covariance::Full).is_some_and(|bic| bic < fitted.bic + FAR * table.n as f64);
         if best.as_ref().is_none_or(|best| fitted.bic < best.bic) {
             (best, since) = (Some(fitted), 0);
         } else {

@@ -25,9 +25,11 @@ const FEW_SHARE: usize = 20;
 /// Rows are moved by so little that only ties of equal rows are broken.
 const JITTER: f64 = 1e-9;
 /// Rows of each kind that the first look takes.
-const FIRST_LOOK: usize = 1_000;
-/// One draw decides about T where it is this many deviations away from [`TOLD`].
-const CLEAR: f64 = 4.0;
+const FIRST_LOOK: usize = 1_500;
+/// Fewer draws decide about T where it is this many deviations away from [`TOLD`].
+const CLEAR: f64 = 3.0;
+/// How much a better fit may lower T, at most.
+const BETTER: f64 = 0.02;
 /// Stream of the first draw; those after it are next to it.
 const STREAM: u64 = 10 << 32;
 
@@ -47,7 +49,13 @@ fn nearest_value(values: &[f64], x: f64) -> f64 {
     let at = values.partition_point(|value| *value < x);
     let after = values.get(at).copied();
     match (at.checked_sub(1).map(|at| values[at]), after) {
-        (Some(low), Some(high)) => if x - low <= high - x { low } else { high },
+        (Some(low), Some(high)) => {
+            if x - low <= high - x {
+                low
+            } else {
+                high
+            }
+        }
         (Some(one), None) | (None, Some(one)) => one,
         (None, None) => x,
     }
@@ -94,10 +102,10 @@ fn everybody(n: usize) -> Vec<u32> {
 
 /// How much T varies by chance, at most, with n rows of each kind.
 fn deviation(n: usize) -> f64 {
-    0.5 / (n as f64).sqrt()
+    0.5 / (2.0 * n as f64).sqrt()
 }
 
-/// A first look: whether T on some of the rows is so far off that no better fit would pass, and that T.
+/// A first look: T on some of the rows, if it is so far off that no better fit would pass.
 ///
 /// With fewer rows neighbours are farther away and T is nearer to one half, so that this is the milder test.
 pub(super) fn out_of_reach(
@@ -105,17 +113,22 @@ pub(super) fn out_of_reach(
     parts: &Parts,
     seed: u64,
     observer: &dyn Observer,
-) -> Result<(bool, f64)> {
+) -> Result<Option<f64>> {
     let mut random = Stream::new(seed, STREAM + DRAWS as u64);
     let n = table.n.min(FIRST_LOOK);
     let some: Vec<u32> = (0..n).map(|i| (i * table.n / n) as u32).collect();
     let drawn = draw(table, parts, n, &mut random).joined(&everybody(n));
     let told = told(&table.joined(&some), &drawn, table.width(), &mut random, observer)?;
-    Ok((told > TOLD + 0.02 + CLEAR * deviation(n), told))
+    Ok((told > TOLD + BETTER + CLEAR * deviation(n)).then_some(told))
 }
 
 /// Both questions.
-pub(super) fn test(table: &Table, parts: &Parts, seed: u64, observer: &dyn Observer) -> Result<MixtureReport> {
+pub(super) fn test(
+    table: &Table,
+    parts: &Parts,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<MixtureReport> {
     let (n, width, k) = (table.n, table.width(), parts.k);
     let data = table.joined(&everybody(n));
     let mut report = MixtureReport::default();

@@ -12,6 +12,8 @@ use crate::observe::{Observer, Stage, go_on};
 
 /// Most rounds of EM.
 const ROUNDS: usize = 100;
+/// Rounds after which it shows whether a mixture can explain the rows at all.
+const FIRST_ROUNDS: usize = 12;
 /// EM ends when the mean log-likelihood of a row moves by less.
 const TOLERANCE: f64 = 1e-3;
 /// Rows for each part and number below which parts have no full covariance of their own.
@@ -75,7 +77,13 @@ pub(super) fn starts(
 }
 
 /// EM from one start.
-pub(super) fn fit(table: &Table, k: usize, kind: Kind, start: Start<'_>, observer: &dyn Observer) -> Result<Fitted> {
+pub(super) fn fit(
+    table: &Table,
+    k: usize,
+    kind: Kind,
+    (start, rounds): (Start<'_>, usize),
+    observer: &dyn Observer,
+) -> Result<Fitted> {
     let mut block = Block::default();
     let Kind { covariance, .. } = kind;
     let mut sums = match start {
@@ -101,8 +109,8 @@ pub(super) fn fit(table: &Table, k: usize, kind: Kind, start: Start<'_>, observe
     };
     let mut old = f64::NEG_INFINITY;
     let mut parts = Parts::default();
-    for _ in 0..ROUNDS {
-        go_on(observer, Stage::Learn)?;
+    for _ in 0..rounds {
+        go_on(observer, Stage::Mixture)?;
         parts = Parts::of(&sums, kind, table);
         let mut logs = 0.0;
         sums = expected(table, &parts, &mut block, &mut logs);
@@ -142,20 +150,24 @@ pub(super) struct First {
 }
 
 impl First {
-    /// Every kind of parts, from the tightest of some runs of k-means. Heavy tails begin at the normal fit.
+    /// Every kind of parts, from the first of these starts. Heavy tails begin at the normal fit.
     pub(super) fn new(
         table: &Table,
         k: usize,
-        covariances: &[Covariance],
-        tails: &[Option<f64>],
-        starts_and_seed: (usize, u64),
+        (covariances, tails): (&[Covariance], &[Option<f64>]),
+        starts: Vec<Vec<usize>>,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let starts = starts(table, k, starts_and_seed, observer)?;
         let tails = if table.m == 0 { &tails[..1] } else { tails };
         let one = |covariance: &Covariance| with_tails(table, k, *covariance, tails, &starts[0], observer);
         let fits: Result<Vec<Vec<Fitted>>> = covariances.par_iter().map(one).collect();
         Ok(Self { starts, k, fits: fits? })
+    }
+
+    /// The lowest BIC of a covariance.
+    pub(super) fn bic_of(&self, covariance: Covariance) -> Option<f64> {
+        let own = self.fits.iter().flatten().filter(|fit| fit.parts.covariance == covariance);
+        own.map(|fit| fit.bic).min_by(f64::total_cmp)
     }
 
     /// The best so far.
@@ -173,7 +185,9 @@ impl First {
                 fits.iter().filter(|fit| fit.bic <= near).map(|fit| fit.parts.tail).collect();
             if !tails.is_empty() {
                 let covariance = fits[0].parts.covariance;
-                jobs.extend(self.starts[1..].iter().map(|start| (covariance, tails.clone(), start.as_slice())));
+                jobs.extend(
+                    self.starts[1..].iter().map(|start| (covariance, tails.clone(), start.as_slice())),
+                );
             }
         }
         let more: Result<Vec<Vec<Fitted>>> = jobs
@@ -196,15 +210,40 @@ fn with_tails(
     let mut fits: Vec<Fitted> = Vec::with_capacity(tails.len());
     let mut rest = tails;
     if let [None, others @ ..] = tails {
-        fits.push(fit(table, k, Kind { covariance, tail: None }, Start::Labels(start), observer)?);
+        fits.push(fit(table, k, Kind { covariance, tail: None }, (Start::Labels(start), ROUNDS), observer)?);
         rest = others;
     }
     let normal = fits.first().map(|fit| fit.parts.clone());
     let begin = normal.as_ref().map_or(Start::Labels(start), Start::Parts);
-    let heavy: Result<Vec<Fitted>> =
-        rest.par_iter().map(|tail| fit(table, k, Kind { covariance, tail: *tail }, begin, observer)).collect();
+    let heavy: Result<Vec<Fitted>> = rest
+        .par_iter()
+        .map(|tail| fit(table, k, Kind { covariance, tail: *tail }, (begin, ROUNDS), observer))
+        .collect();
     fits.extend(heavy?);
     Ok(fits)
+}
+
+/// A quick fit of one start: the best covariance of normal parts after a few rounds, then the best tail.
+pub(super) fn quick(
+    table: &Table,
+    k: usize,
+    covariances: &[Covariance],
+    start: &[usize],
+    observer: &dyn Observer,
+) -> Result<Option<Fitted>> {
+    let normal = |covariance: &Covariance| {
+        let kind = Kind { covariance: *covariance, tail: None };
+        fit(table, k, kind, (Start::Labels(start), FIRST_ROUNDS), observer)
+    };
+    let fits: Result<Vec<Fitted>> = covariances.par_iter().map(normal).collect();
+    let Some(best) = lowest(fits?) else { return Ok(None) };
+    let tails = if table.m == 0 { &[] } else { &TAILS[1..] };
+    let heavy = |tail: &Option<f64>| {
+        let kind = Kind { covariance: best.parts.covariance, tail: *tail };
+        fit(table, k, kind, (Start::Parts(&best.parts), FIRST_ROUNDS), observer)
+    };
+    let heavy: Result<Vec<Fitted>> = tails.par_iter().map(heavy).collect();
+    Ok(lowest(std::iter::once(best.clone()).chain(heavy?)))
 }
 
 /// Posteriors of all parts, row by row, of rows `start` to `start + count`.

@@ -23,8 +23,8 @@ use crate::error::{DataError, Result};
 use crate::math::rng::Stream;
 use crate::observe::{Observer, Stage, go_on};
 use crate::samples::Samples;
-use columns::Columns;
-use fit::{First, TAILS, covariances, posteriors};
+use columns::{Columns, Table};
+use fit::{First, TAILS, covariances, posteriors, quick, starts};
 use parts::{Block, Parts};
 
 /// Rows that are worked on together; fixed, so that sums do not depend on the number of threads.
@@ -95,6 +95,27 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
+    /// The parts with what there is to say of them.
+    fn reported(
+        samples: &Samples<'_>,
+        columns: Columns,
+        table: &Table,
+        parts: Parts,
+        report: MixtureReport,
+    ) -> (Self, MixtureReport) {
+        let (used, certainty) = drawn::certainty(table, &parts);
+        let report = MixtureReport {
+            // A part that no row belongs to is no cluster.
+            explains: report.explains && used == parts.k,
+            parts: parts.k,
+            covariance: parts.covariance,
+            tail: parts.tail,
+            certainty,
+            ..report
+        };
+        (Self { n_features: samples.n_features(), columns, parts }, report)
+    }
+
     /// Posteriors of all parts for every row, n × k.
     ///
     /// # Errors
@@ -122,7 +143,11 @@ impl Fit {
     ///
     /// # Errors
     /// As [`posteriors`](Self::posteriors).
-    pub(crate) fn label(&self, samples: &Samples<'_>, observer: &dyn Observer) -> Result<(Vec<u32>, Vec<f64>)> {
+    pub(crate) fn label(
+        &self,
+        samples: &Samples<'_>,
+        observer: &dyn Observer,
+    ) -> Result<(Vec<u32>, Vec<f64>)> {
         let all = self.posteriors(samples, observer)?;
         Ok(all.chunks_exact(self.parts.k).map(largest).unzip())
     }
@@ -233,28 +258,17 @@ pub(crate) fn try_mixture(
         return Ok(None);
     };
     let table = columns.show(samples, &which);
-    let first = First::new(&table, k, &covariances(&table, k), &TAILS, (STARTS, seed), observer)?;
-    let Some(mut fitted) = first.best() else { return Ok(None) };
-    let mut report = MixtureReport::default();
-    let mut hopeless = false;
+    let covariances = covariances(&table, k);
+    let starts = starts(&table, k, (STARTS, seed), observer)?;
     if effort == Effort::Test {
-        (hopeless, report.told) = drawn::out_of_reach(&table, &fitted.parts, seed, observer)?;
-    }
-    if !hopeless {
-        if let Some(best) = first.best_of_all(&table, observer)? {
-            fitted = best;
+        let Some(fitted) = quick(&table, k, &covariances, &starts[0], observer)? else { return Ok(None) };
+        if let Some(told) = drawn::out_of_reach(&table, &fitted.parts, seed, observer)? {
+            let report = MixtureReport { told, ..MixtureReport::default() };
+            return Ok(Some(Fit::reported(samples, columns, &table, fitted.parts, report)));
         }
-        report = drawn::test(&table, &fitted.parts, seed, observer)?;
     }
-    let fit = Fit { n_features: samples.n_features(), columns, parts: fitted.parts };
-    let (used, certainty) = drawn::certainty(&table, &fit.parts);
-    report.explains &= used == k;
-    let report = MixtureReport {
-        parts: k,
-        covariance: fit.parts.covariance,
-        tail: fit.parts.tail,
-        certainty,
-        ..report
-    };
-    Ok(Some((fit, report)))
+    let first = First::new(&table, k, (&covariances, &TAILS), starts, observer)?;
+    let Some(fitted) = first.best_of_all(&table, observer)? else { return Ok(None) };
+    let report = drawn::test(&table, &fitted.parts, seed, observer)?;
+    Ok(Some(Fit::reported(samples, columns, &table, fitted.parts, report)))
 }
