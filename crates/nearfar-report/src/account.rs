@@ -55,9 +55,11 @@ pub(crate) struct Count {
     pub(crate) others: Vec<usize>,
     /// The null gap of 2, 3, … clusters.
     pub(crate) gaps: Vec<f64>,
+    /// How far the resolution falls there; empty in older records.
+    pub(crate) falls: Vec<f64>,
     /// Whether any groups stand out.
     pub(crate) groups: bool,
-    /// Whether a mixture that explains the rows has so many parts; else the null gap decided.
+    /// Whether a mixture that explains the rows has so many parts; else gap and fall decided.
     pub(crate) by_mixture: bool,
 }
 
@@ -73,8 +75,18 @@ pub(crate) struct Mixture {
     pub(crate) tail: Option<f64>,
     /// T.
     pub(crate) told: f64,
+    /// 0 where T alone decided, as is that of drawn rows.
     pub(crate) sharpness: f64,
     pub(crate) drawn_sharpness: f64,
+    /// Mean probability of the likeliest part.
+    pub(crate) certainty: f64,
+}
+
+impl Mixture {
+    /// Whether the graphs were compared at all.
+    pub(crate) fn compared(&self) -> bool {
+        self.sharpness != 0.0 || self.drawn_sharpness != 0.0
+    }
 }
 
 /// A member of the consensus.

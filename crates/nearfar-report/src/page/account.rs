@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::charts::both;
 use super::number::{count, grouped, percent, short};
-use super::svg::{Axis, Plot, Size, WIDE};
+use super::svg::{Axis, HALF, Plot, Size, WIDE};
 use super::table::{Cell, Figure, Table};
 use super::{listed, score};
 use crate::account::{Account, Count, Mixture, ViewTrust};
@@ -92,8 +92,11 @@ fn tests(mixture: &Mixture) -> Markup {
     html! {
         "when the data and rows drawn from the mixture are put together, " b { (percent(mixture.told)) } " of the nearest neighbours are of the same origin (T = " (score(mixture.told)) "; "
         @if mixture.told < TOLD { "at 50\u{a0}% the two cannot be told apart" } @else { "50\u{a0}% would mean that the two cannot be told apart, and from " (percent(TOLD)) " on they can" }
-        "), and the graph of the data falls into " (mixture.parts) " clusters with a modularity of " (score(mixture.sharpness)) ", that of drawn rows with " (score(mixture.drawn_sharpness))
-        @if sharper { ": the data have gaps that the mixture does not know. " } @else { ": no more sharply. " }
+        ")"
+        @if mixture.compared() {
+            ", and the graph of the data falls into " (mixture.parts) " clusters with a modularity of " (score(mixture.sharpness)) ", that of drawn rows with " (score(mixture.drawn_sharpness))
+            @if sharper { ": the data have gaps that the mixture does not know. " } @else { ": no more sharply. " }
+        } @else { ". " }
     }
 }
 
@@ -107,18 +110,25 @@ fn trusted(account: &Account) -> Markup {
 }
 
 fn how_many(found: &Count) -> Markup {
-    let largest = found.gaps.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let at = |values: &[f64]| found.found.checked_sub(2).and_then(|at| values.get(at).copied());
+    let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     html! {
         b { "How many? " }
         @if found.groups {
             "The number was found, not given: " b { (found.found) }
-            @if found.by_mixture { ", the parts of the mixture" } @else if let Some(gap) = found.found.checked_sub(2).and_then(|at| found.gaps.get(at)) { " (null gap " (score(*gap)) ")" }
+            @if found.by_mixture { ", the parts of the mixture" }
+            @else if let Some(gap) = at(&found.gaps) {
+                " (null gap " (score(gap)) @if let Some(fall) = at(&found.falls) { ", fall " (score(fall)) } ")"
+            }
             @if !found.others.is_empty() { "; the next best " @if found.others.len() == 1 { "number is " } @else { "numbers are " } (listed(&found.others)) }
             ". " a href="#count" { "The curve" } " shows them all."
         } @else {
             b { "No groups stand out" } ": "
-            @if largest.is_finite() { "whatever the number, the clusters are hardly clearer than those of shuffled columns (largest null gap " (score(largest)) ")." }
-            @else { "there are too few points to tell." }
+            @if found.gaps.is_empty() { "there are too few points to tell." }
+            @else {
+                "whatever the number, the clusters are hardly clearer than those of data without groups (largest null gap " (score(largest(&found.gaps)))
+                @if !found.falls.is_empty() { ", largest fall " (score(largest(&found.falls))) } ")."
+            }
         }
     }
 }
@@ -181,7 +191,7 @@ fn says(view: &str) -> &'static str {
     }
 }
 
-/// Height of a bar.
+/// Height of a bar of a view.
 const BAR: f64 = 11.0;
 
 /// Three bars for every view.
@@ -242,17 +252,21 @@ fn test_table(mixture: &Mixture, account: &Account) -> Markup {
         format!("below {TOLD}"),
         mixture.told < TOLD,
     );
-    add(
-        "sharpness: modularity of the data’s graph",
-        mixture.sharpness,
-        format!("up to {} (drawn rows {}, and {SHARPER})", short(sharp), short(mixture.drawn_sharpness)),
-        mixture.sharpness <= sharp,
-    );
+    if mixture.compared() {
+        add(
+            "sharpness: modularity of the data’s graph",
+            mixture.sharpness,
+            format!("up to {} (drawn rows {}, and {SHARPER})", short(sharp), short(mixture.drawn_sharpness)),
+            mixture.sharpness <= sharp,
+        );
+    }
     let tail = match mixture.tail {
         Some(degrees) => format!("tails of Student’s t with {} degrees of freedom", short(degrees)),
         None => "normal tails".to_owned(),
     };
-    let note = html! { "A mixture of " (parts(mixture)) ", " (shape(mixture)) ", " (tail) "; the kind with the lowest BIC. It answers where both tests pass" @if account.asked { ", or where it is asked for" } "." };
+    let note = html! { "A mixture of " (parts(mixture)) ", " (shape(mixture)) ", " (tail) "; the kind with the lowest BIC."
+    @if mixture.certainty > 0.0 { " On average its likeliest part has a probability of " (percent(mixture.certainty)) "." }
+    " It answers where all tests pass" @if account.asked { ", or where it is asked for" } "." };
     let (title, picture) = ("Is it a plain mixture?", table.shown());
     Figure { name: "mixture", title, note, picture, table, live: false }.draw_plain()
 }
@@ -262,61 +276,75 @@ pub(crate) fn number(record: &Record) -> Markup {
     let Some(found) = record.account.as_ref().and_then(|account| account.count.as_ref()) else {
         return html! {};
     };
-    let p = html! { p {
-        @if found.groups { "The number of clusters was not given. " b { (found.found) } " was taken: "
-            @if found.by_mixture { "a mixture of so many parts explains the rows and is certain of its parts, which decides before the curve does." } @else { "there the clusters of the data stand out most against those of data with shuffled columns." }
-            @if !found.others.is_empty() { " The next best: " (listed(&found.others)) ". Where their gaps are close, look at both (" code { "-k" } ")." } }
-        @else { b { "No groups stand out. " } "No number of clusters has a null gap that shuffled data would not reach by chance, so that all points are left in one cluster. Give a number (" code { "-k" } ") to cut them all the same." }
-        " What is counted is what the data have, not what they are called: classes that lie in one heap count once, and a class of several heaps more often."
-    } };
-    if found.gaps.len() < 2 {
-        return p;
+    let falls = found.falls.len() > 1;
+    let sizes = if falls { HALF } else { WIDE };
+    let gap_note = html! { "Modularity of the clusters less that of clusters of shuffled columns, the mean over the views as each is trusted." };
+    let fall_note = html! { "The logarithm of how much less it takes to join the clusters than to join those of one number more: clusters cut in two are joined easily, true ones are not." };
+    html! {
+        p {
+            @if found.groups { "The number of clusters was not given. " b { (found.found) } " was taken: "
+                @if found.by_mixture { "a mixture of so many parts explains the rows and is certain of its parts, which decides before any curve does." }
+                @else if falls { "there the clusters stand out most, by the null gap and the fall of the resolution together." }
+                @else { "there the clusters of the data stand out most against those of data with shuffled columns." }
+                @if !found.others.is_empty() { " The next best: " (listed(&found.others)) ". Where they are close, look at both (" code { "-k" } ")." } }
+            @else { b { "No groups stand out. " } "No number of clusters is clearer than data without groups would make it, so that all points are left in one cluster. Give a number (" code { "-k" } ") to cut them all the same." }
+            " What is counted is what the data have, not what they are called: classes that lie in one heap count once, and a class of several heaps more often."
+        }
+        @if found.gaps.len() > 1 {
+            p.note { "The filled mark is the number that was taken, open marks are the next best." }
+            div.pair[falls] {
+                (curve(found, &found.gaps, ["gaps", "How far clusters stand out", "null gap"], gap_note, sizes))
+                @if falls { (curve(found, &found.falls, ["falls", "How far they are from being joined", "fall"], fall_note, sizes)) }
+            }
+        }
     }
-    let mut table = Table::new(&["clusters", "null gap"]);
-    table.rows = found
-        .gaps
+}
+
+/// A sign over the numbers of clusters from 2 on; `names` are the figure's place, its title, and what the sign is called.
+fn curve(found: &Count, values: &[f64], names: [&str; 3], note: Markup, sizes: [Size; 2]) -> Markup {
+    let [name, title, label] = names;
+    let mut table = Table::new(&["clusters", label]);
+    table.rows = values
         .iter()
         .enumerate()
-        .map(|(at, gap)| vec![Cell::Count(at + 2), Cell::Number(*gap)])
+        .map(|(at, value)| vec![Cell::Count(at + 2), Cell::Number(*value)])
         .collect();
-    let (least, most) = found.gaps.iter().fold((0.0_f64, 0.0_f64), |(a, b), gap| (a.min(*gap), b.max(*gap)));
-    let last = found.gaps.len() as f64 + 1.0;
+    let (least, most) =
+        values.iter().fold((0.0_f64, 0.0_f64), |(a, b), value| (a.min(*value), b.max(*value)));
+    let last = values.len() as f64 + 1.0;
+    let at = |k: usize| k.checked_sub(2).and_then(|at| values.get(at).copied());
     let draw = |size: Size, class: &'static str| {
         let across = Axis::new(1.5, last + 0.5, "clusters").whole();
-        let mut plot = Plot::new(size, across, Axis::new(least, most * 1.12, "null gap"));
+        let mut plot = Plot::new(size, across, Axis::new(least, most * 1.12, label));
         let [left, right, top, bottom] = plot.inside;
         if least < 0.0 {
             let zero = plot.py(0.0);
             plot.push(format_args!("<path class='axis' d='M{left:.1} {zero:.1}H{right:.1}'/>"));
         }
-        let at = |k: usize| found.gaps.get(k.wrapping_sub(2)).copied();
-        if let Some(gap) = at(found.found) {
+        if let Some(value) = at(found.found) {
             let x = plot.px(found.found as f64);
             plot.push(format_args!("<path class='cut' d='M{x:.1} {top:.1}V{bottom:.1}'/>"));
             let (anchor, gone) = if x > right - 90.0 { ("end", -8.0) } else { ("start", 8.0) };
-            plot.text([x + gone, plot.py(gap) - 8.0], anchor, "label", &format!("{} taken", found.found));
+            let above = (plot.py(value) - 8.0).max(top + 8.0);
+            plot.text([x + gone, above], anchor, "label", &format!("{} taken", found.found));
         }
-        plot.line(found.gaps.iter().enumerate().map(|(at, gap)| [at as f64 + 2.0, *gap]), "main");
+        plot.line(values.iter().enumerate().map(|(at, value)| [at as f64 + 2.0, *value]), "main");
         let marks = std::iter::once(found.found).chain(found.others.iter().copied());
         for (rank, k) in marks.enumerate() {
-            if let Some(gap) = at(k) {
-                let (x, y) = (plot.px(k as f64), plot.py(gap));
+            if let Some(value) = at(k) {
+                let (x, y) = (plot.px(k as f64), plot.py(value));
                 let style = if rank == 0 { "near" } else { "open" };
                 plot.push(format_args!("<circle class='{style}' cx='{x:.1}' cy='{y:.1}' r='4.5'/>"));
             }
         }
-        let words = if found.groups {
-            format!("Null gap over the number of clusters; it is largest at {}", found.found)
+        let end = if found.groups {
+            format!("{} were taken", found.found)
         } else {
-            "Null gap over the number of clusters; it is small everywhere".to_owned()
+            "no groups stand out".to_owned()
         };
-        plot.finish(class, &words)
+        plot.finish(class, &format!("{label} over the number of clusters; {end}"))
     };
-    let note = html! { "Modularity of the clusters less that of clusters of shuffled columns, the mean over the views as each is trusted. The filled mark is the number that was taken, open marks are the next best." };
-    html! {
-        (p)
-        (Figure { name: "gaps", title: "How far clusters stand out", note, live: true, table, picture: both(WIDE, draw) }.draw())
-    }
+    Figure { name, title, note, live: true, table, picture: both(sizes, draw) }.draw()
 }
 
 /// The members of the consensus.

@@ -36,7 +36,7 @@ pub(crate) fn sure(record: &Record) -> Markup {
     html! {
         p {
             @if mixture { "The confidence of a label is the probability that the mixture gives to it." }
-            @else { "The confidence of a label is the mean of two shares: of the members that put the point there, each as much as its view is trusted, and of the point’s neighbours in the averaged graph that lie in the same cluster." }
+            @else { "The confidence of a label is the product of two shares: of the members that put the point there, each as much as its view is trusted, and of the point’s neighbours in the averaged graph that lie in the same cluster." }
             " " (in_words(record, sure))
         }
         div.pair {
