@@ -123,9 +123,8 @@ impl Columns {
         observer: &dyn Observer,
     ) -> Result<Option<Self>> {
         let spreads = spreads(samples, which);
-        let wide: Vec<usize> = (0..spreads.len())
-            .filter(|j| spreads[*j].width() > 0.0 && spreads[*j].deviation > 0.0)
-            .collect();
+        let wide: Vec<usize> =
+            (0..spreads.len()).filter(|j| spreads[*j].width() > 0.0 && spreads[*j].deviation > 0.0).collect();
         if wide.is_empty() {
             return Ok(None);
         }
@@ -137,7 +136,8 @@ impl Columns {
             }
             categories.clear();
         }
-        let taken: Vec<usize> = categories.iter().flat_map(|category| category.columns.iter().copied()).collect();
+        let taken: Vec<usize> =
+            categories.iter().flat_map(|category| category.columns.iter().copied()).collect();
         let numbers: Vec<usize> = wide.into_iter().filter(|j| !taken.contains(j)).collect();
         let mean = numbers.iter().map(|j| spreads[*j].mean).collect();
         let deviation = numbers.iter().map(|j| spreads[*j].deviation).collect();
@@ -193,7 +193,10 @@ impl Columns {
         let gram = cross(&seen, &seen, kept, kept);
         let Some((_, vectors)) = small_eigen(MatRef::from_row_major_slice(&gram, kept, kept)) else {
             // Never with finite values.
-            return Ok(identity(wide).chunks_exact(wide).flat_map(|row| row[..MOST_NUMBERS].to_vec()).collect());
+            return Ok(identity(wide)
+                .chunks_exact(wide)
+                .flat_map(|row| row[..MOST_NUMBERS].to_vec())
+                .collect());
         };
         let turn: Vec<f64> =
             (0..kept).flat_map(|i| (0..MOST_NUMBERS).map(move |j| (i, j))).map(|at| vectors[at]).collect();
@@ -203,8 +206,10 @@ impl Columns {
     /// These rows, prepared.
     pub(crate) fn show(&self, samples: &Samples<'_>, which: &[u32]) -> Table {
         let (n, m) = (which.len(), self.width());
-        let blocks: Vec<(Vec<f64>, Vec<u16>)> =
-            which.par_chunks(BLOCK).map(|which| self.show_block(samples, which.iter().map(|i| *i as usize))).collect();
+        let blocks: Vec<(Vec<f64>, Vec<u16>)> = which
+            .par_chunks(BLOCK)
+            .map(|which| self.show_block(samples, which.iter().map(|i| *i as usize)))
+            .collect();
         let mut table = Table {
             n,
             m,
@@ -272,12 +277,17 @@ fn spreads(samples: &Samples<'_>, which: &[u32]) -> Vec<Spread> {
     let widths: Vec<f64> = spreads.iter().map(Spread::width).collect();
     for i in which {
         samples.copy_row(*i as usize, &mut row);
-        for ((spread, width), x) in spreads.iter_mut().zip(&widths).zip(&row).filter(|((_, width), _)| **width > 0.0) {
+        for ((spread, width), x) in
+            spreads.iter_mut().zip(&widths).zip(&row).filter(|((_, width), _)| **width > 0.0)
+        {
             // In units of the width, so that no square overflows.
             spread.deviation += (x / width - spread.mean / width).powi(2) / n;
         }
     }
-    spreads.iter_mut().zip(widths).for_each(|(spread, width)| spread.deviation = spread.deviation.sqrt() * width);
+    spreads
+        .iter_mut()
+        .zip(widths)
+        .for_each(|(spread, width)| spread.deviation = spread.deviation.sqrt() * width);
     spreads
 }
 
@@ -298,7 +308,8 @@ fn categories(samples: &Samples<'_>, which: &[u32], spreads: &[Spread], wide: &[
         if middle > least && middle <= most { middle } else { most }
     };
     // Of two-valued columns only: whether each row is high, one column after the other.
-    let mut high: Vec<Vec<bool>> = two.iter().map(|two| Vec::with_capacity(if *two { n } else { 0 })).collect();
+    let mut high: Vec<Vec<bool>> =
+        two.iter().map(|two| Vec::with_capacity(if *two { n } else { 0 })).collect();
     for i in which {
         samples.copy_row(*i as usize, &mut row);
         for ((high, j), _) in high.iter_mut().zip(wide).zip(&two).filter(|(_, two)| **two) {

@@ -2,8 +2,8 @@
 //!
 //! Only where the parts are certain: uncertain ones piece a shape together (a ring from 22 Gaussians has a mean posterior of .90).
 
-use super::columns::{Columns, MOST_NUMBERS};
 use super::Covariance;
+use super::columns::{Columns, MOST_NUMBERS};
 use super::fit::{First, Fitted, covariances, starts};
 use super::{Effort, Fit, MixtureReport, ROWS_PER_PART, drawn, some_rows, try_mixture};
 use crate::error::Result;

@@ -49,7 +49,13 @@ fn nearest_value(values: &[f64], x: f64) -> f64 {
     let at = values.partition_point(|value| *value < x);
     let after = values.get(at).copied();
     match (at.checked_sub(1).map(|at| values[at]), after) {
-        (Some(low), Some(high)) => if x - low <= high - x { low } else { high },
+        (Some(low), Some(high)) => {
+            if x - low <= high - x {
+                low
+            } else {
+                high
+            }
+        }
         (Some(one), None) | (None, Some(one)) => one,
         (None, None) => x,
     }
@@ -117,7 +123,12 @@ pub(super) fn out_of_reach(
 }
 
 /// Both questions.
-pub(super) fn test(table: &Table, parts: &Parts, seed: u64, observer: &dyn Observer) -> Result<MixtureReport> {
+pub(super) fn test(
+    table: &Table,
+    parts: &Parts,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<MixtureReport> {
     let (n, width, k) = (table.n, table.width(), parts.k);
     let data = table.joined(&everybody(n));
     let mut report = MixtureReport::default();

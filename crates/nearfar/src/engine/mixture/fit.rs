@@ -185,7 +185,9 @@ impl First {
                 fits.iter().filter(|fit| fit.bic <= near).map(|fit| fit.parts.tail).collect();
             if !tails.is_empty() {
                 let covariance = fits[0].parts.covariance;
-                jobs.extend(self.starts[1..].iter().map(|start| (covariance, tails.clone(), start.as_slice())));
+                jobs.extend(
+                    self.starts[1..].iter().map(|start| (covariance, tails.clone(), start.as_slice())),
+                );
             }
         }
         let more: Result<Vec<Vec<Fitted>>> = jobs
@@ -213,8 +215,10 @@ fn with_tails(
     }
     let normal = fits.first().map(|fit| fit.parts.clone());
     let begin = normal.as_ref().map_or(Start::Labels(start), Start::Parts);
-    let heavy: Result<Vec<Fitted>> =
-        rest.par_iter().map(|tail| fit(table, k, Kind { covariance, tail: *tail }, (begin, ROUNDS), observer)).collect();
+    let heavy: Result<Vec<Fitted>> = rest
+        .par_iter()
+        .map(|tail| fit(table, k, Kind { covariance, tail: *tail }, (begin, ROUNDS), observer))
+        .collect();
     fits.extend(heavy?);
     Ok(fits)
 }

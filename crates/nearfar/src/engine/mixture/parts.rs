@@ -251,7 +251,8 @@ fn inverse(l: &[f64], m: usize) -> Vec<f64> {
 
 /// ln Γ(h/2).
 fn ln_gamma_half(h: usize) -> f64 {
-    let (mut value, mut at) = if h.is_multiple_of(2) { (0.0, 2) } else { (0.5 * std::f64::consts::PI.ln(), 1) };
+    let (mut value, mut at) =
+        if h.is_multiple_of(2) { (0.0, 2) } else { (0.5 * std::f64::consts::PI.ln(), 1) };
     while at < h {
         value += (at as f64 / 2.0).ln();
         at += 2;
@@ -293,8 +294,11 @@ impl Parts {
                         let mut factor = Vec::with_capacity(squares);
                         for i in 0..m {
                             for j in 0..=i {
-                                let less: f64 =
-                                    if tied { (0..k).map(|a| around(a, i, j)).sum() } else { around(s, i, j) };
+                                let less: f64 = if tied {
+                                    (0..k).map(|a| around(a, i, j)).sum()
+                                } else {
+                                    around(s, i, j)
+                                };
                                 let value = (sum[place(i, j)] + less) / if tied { total } else { mass[s] };
                                 factor.push(if i == j { value.max(0.0) + FLOOR } else { value });
                             }
@@ -400,7 +404,13 @@ impl Parts {
     }
 
     /// Of a block that was looked at: `r` ← log of share times density, `w` ← the pull. The distances are those of EM.
-    pub(super) fn log_joint_fast(&self, distances: &Distances, table: &Table, start: usize, block: &mut Block) {
+    pub(super) fn log_joint_fast(
+        &self,
+        distances: &Distances,
+        table: &Table,
+        start: usize,
+        block: &mut Block,
+    ) {
         let (k, m, count) = (self.k, self.m, block.count);
         let products = self.covariance.squares(m);
         block.distance.clear();

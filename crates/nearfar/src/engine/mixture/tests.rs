@@ -39,7 +39,13 @@ fn covariance_of(parts: &Parts) -> Vec<f64> {
         let l = |i: usize, j: usize| match parts.covariance {
             _ if j > i => 0.0,
             Covariance::Full | Covariance::Tied => factor[i * (i + 1) / 2 + j],
-            _ => if i == j { factor[i] } else { 0.0 },
+            _ => {
+                if i == j {
+                    factor[i]
+                } else {
+                    0.0
+                }
+            }
         };
         (0..m * m).map(|at| (0..m).map(|t| l(at / m, t) * l(at % m, t)).sum()).collect()
     };
@@ -58,7 +64,8 @@ fn steps_agree_with_the_prototype() {
     let starts: Vec<f64> = columns.categories.iter().map(|c| c.columns[0] as f64).collect();
     let sizes: Vec<f64> = columns.categories.iter().map(|c| c.columns.len() as f64).collect();
     // The prototype numbers them without the constant column, which is the fourth.
-    let theirs: Vec<f64> = golden.array("group_starts").iter().map(|j| if *j < 3.0 { *j } else { j + 1.0 }).collect();
+    let theirs: Vec<f64> =
+        golden.array("group_starts").iter().map(|j| if *j < 3.0 { *j } else { j + 1.0 }).collect();
     assert_eq!((starts, sizes), (theirs, golden.array("group_sizes")));
     let table = columns.show(&samples, &which);
     near("Y", &turned(&table.numbers, table.m), &golden.array("Y"), 1e-12);
@@ -80,11 +87,17 @@ fn steps_agree_with_the_prototype() {
             });
             let parts = Parts::of(&sums, kind, &table);
             near(&format!("{name} mean"), &parts.mean, &golden.array(&format!("{name}_mean")), 1e-10);
-            near(&format!("{name} cov"), &covariance_of(&parts), &golden.array(&format!("{name}_cov")), 1e-10);
+            near(
+                &format!("{name} cov"),
+                &covariance_of(&parts),
+                &golden.array(&format!("{name}_cov")),
+                1e-10,
+            );
             for (g, table) in parts.tables.iter().enumerate() {
                 near(&format!("{name} table"), table, &golden.array(&format!("{name}_table{g}")), 1e-10);
             }
-            let (theirs, their_pull) = (golden.array(&format!("{name}_lp")), golden.array(&format!("{name}_pull")));
+            let (theirs, their_pull) =
+                (golden.array(&format!("{name}_lp")), golden.array(&format!("{name}_pull")));
             assert!(n <= BLOCK, "one block");
             block.look(&table, 0, covariance);
             parts.log_joint_fast(&parts.distances(), &table, 0, &mut block);
@@ -150,9 +163,12 @@ fn tried(rows: &[f64], n: usize, k: usize, effort: Effort) -> (Vec<u32>, Vec<f64
 
 #[test]
 fn planted_mixtures_are_recovered() {
-    for (n, m, k, tail, apart) in
-        [(600, 2, 3, None, 8.0), (1500, 5, 6, None, 5.0), (1200, 4, 4, Some(5), 8.0), (1500, 3, 3, Some(2), 12.0)]
-    {
+    for (n, m, k, tail, apart) in [
+        (600, 2, 3, None, 8.0),
+        (1500, 5, 6, None, 5.0),
+        (1200, 4, 4, Some(5), 8.0),
+        (1500, 3, 3, Some(2), 12.0),
+    ] {
         let (rows, truth) = planted(n, m, k, tail, apart, 3);
         let (labels, _, report, _) = tried(&rows, n, k, Effort::Test);
         assert!(report.explains, "{n} × {m}, {k} parts: {report:?}");
@@ -164,9 +180,7 @@ fn planted_mixtures_are_recovered() {
 
 #[test]
 fn shapes_are_refused() {
-    for (what, made) in
-        [("moons", moons(1000, 0.05, 0)), ("circles", circles(1000, 0.03, 0.5, 0))]
-    {
+    for (what, made) in [("moons", moons(1000, 0.05, 0)), ("circles", circles(1000, 0.03, 0.5, 0))] {
         let made = made.unwrap();
         let (_, _, report, _) = tried(&made.data, 1000, 2, Effort::Test);
         assert!(!report.explains, "{what}: {report:?}");
@@ -307,7 +321,9 @@ fn bad_tables_get_a_clean_answer() {
     assert!(try_mixture(&samples, 2, 0, Effort::Fit, &Silent).unwrap().is_none());
     assert!(count_by_mixture(&samples, 0, &Silent).unwrap().is_none());
     let few = normal(10, 1.0);
-    assert!(try_mixture(&Samples::from_rows(&few, 5, 2).unwrap(), 6, 0, Effort::Fit, &Silent).unwrap().is_none());
+    assert!(
+        try_mixture(&Samples::from_rows(&few, 5, 2).unwrap(), 6, 0, Effort::Fit, &Silent).unwrap().is_none()
+    );
 }
 
 #[test]
@@ -336,7 +352,8 @@ fn measure() {
             println!("{path} count {:.2} s {:?}", clock.elapsed().as_secs_f64(), found.map(|f| f.1));
             continue;
         }
-        let k: usize = if k.is_empty() { truth.iter().max().unwrap() + 1 } else { k.parse().unwrap() } as usize;
+        let k: usize =
+            if k.is_empty() { truth.iter().max().unwrap() + 1 } else { k.parse().unwrap() } as usize;
         let found = try_mixture(&samples, k, 0, Effort::Test, &Silent).unwrap();
         let seconds = clock.elapsed().as_secs_f64();
         match found {
