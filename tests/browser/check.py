@@ -11,6 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+SHOTS = Path("shots")
 LOOKS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
 
 
@@ -20,45 +21,27 @@ def make(nearfar: str, folder: Path) -> dict[str, Path]:
     def run(*words: str) -> None:
         subprocess.run([nearfar, *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
+    def cluster(*words: str) -> None:
+        run("cluster", *words[:1], "-q", *words[1:])
+
     run("make", "chart", "-o", "chart.csv")
-    run(
-        "cluster",
-        "chart.csv",
-        "-q",
-        "-k",
-        "6",
-        "--truth",
-        "truth",
-        "--starts",
-        "4",
-        "--out-dir",
-        "a",
-        "--report",
-        "chart.html",
-    )
-    run("cluster", "chart.csv", "-q", "-k", "6", "--truth", "truth", "--starts", "1", "--out-dir", "b")
+    truth = ("--truth", "truth")
+    cluster("chart.csv", "-k", "6", *truth, "--out-dir", "c", "--report", "chart.html")
+    soft = ("-k", "6", *truth, "--method", "lsdg")
+    cluster("chart.csv", *soft, "--starts", "4", "--out-dir", "a", "--report", "lsdg.html")
+    cluster("chart.csv", *soft, "--starts", "1", "--out-dir", "b")
     run("compare", "a", "b", "--report", "compare.html")
+    run("compare", "a", "c", "--report", "mixed.html")
+    run("make", "rings", "-o", "rings.csv")
+    cluster("rings.csv", *truth, "--report", "found.html", "-o", "l.csv")
     run("make", "blobs", "-n", "6000", "-k", "5", "-o", "many.csv")
-    run(
-        "cluster",
-        "many.csv",
-        "-q",
-        "-k",
-        "5",
-        "--truth",
-        "truth",
-        "--method",
-        "kmeans",
-        "--report",
-        "many.html",
-        "-o",
-        "l.csv",
-    )
+    cluster("many.csv", "-k", "5", *truth, "--report", "many.html", "-o", "l.csv")
     (folder / "pictures.csv").write_text(pictures())
     run("cluster", "pictures.csv", "-q", "-k", "2", "--no-header", "--report", "pictures.html", "-o", "l.csv")
     (folder / "hostile.csv").write_text(hostile())
     run("cluster", "hostile.csv", "-q", "-k", "2", "--id-column", "0", "--report", "hostile.html", "-o", "l.csv")
-    return {name: folder / f"{name}.html" for name in ("chart", "compare", "many", "pictures", "hostile")}
+    names = ("chart", "lsdg", "compare", "mixed", "found", "many", "pictures", "hostile")
+    return {name: folder / f"{name}.html" for name in names}
 
 
 def pictures() -> str:
@@ -149,7 +132,7 @@ def hover(page: Page) -> None:
     page.keyboard.press("ArrowDown")
     assert "membership" in first
     assert "membership" in card.inner_text()
-    for figure in ("sizes", "weights-chart", "map-s"):
+    for figure in ("sizes", "weights-chart", "map-s", "confidence", "reliability", "gaps"):
         if page.locator(f"#{figure}").count():
             picture = page.locator(f"#{figure} svg:visible").first
             picture.scroll_into_view_if_needed()
@@ -169,6 +152,19 @@ def legend(page: Page) -> None:
     assert drawn_pixels(page) == before
 
 
+def colours(page: Page) -> None:
+    """The scatter by confidence has other colours, and comes back."""
+    if not page.locator("figure#points .colors button").count():
+        return
+    before = page.evaluate("document.querySelector('figure#points canvas').toDataURL()")
+    page.locator("figure#points .colors button").nth(1).click()
+    assert page.locator("figure#points .sure").is_visible()
+    assert page.evaluate("document.querySelector('figure#points canvas').toDataURL()") != before
+    page.screenshot(path=SHOTS / f"by-confidence-{page.viewport_size['width']}.png")
+    page.locator("figure#points .colors button").first.click()
+    assert page.evaluate("document.querySelector('figure#points canvas').toDataURL()") == before
+
+
 def download(page: Page, figure: str) -> list[list[str]]:
     with page.expect_download() as waiting:
         page.locator(f"#{figure} button.csv").click()
@@ -178,7 +174,9 @@ def download(page: Page, figure: str) -> list[list[str]]:
 
 def main() -> None:
     chromium, nearfar, folder = sys.argv[1], str(Path(sys.argv[2]).resolve()), Path(sys.argv[3]).resolve()
+    global SHOTS
     shots, work = folder / "shots", folder / "work"
+    SHOTS = shots
     for place in (shots, work):
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
@@ -194,9 +192,10 @@ def main() -> None:
                 assert drawn_pixels(page) > 100, "the scatter is empty"
                 look(page)
                 page.screenshot(path=shots / f"{name}-{width}-{scheme}.png", full_page=True)
-                if name != "compare" and scheme == "light":
+                if name not in ("compare", "mixed") and scheme == "light":
                     hover(page)
                     legend(page)
+                    colours(page)
                 if width == 1280 and scheme == "light":
                     names = [figure.get_attribute("id") for figure in page.locator("figure:has(button.csv)").all()]
                     for at, figure in enumerate(names):
@@ -210,10 +209,15 @@ def main() -> None:
             print(f"{name}: {path.stat().st_size:,} bytes, seen at {len(LOOKS)} looks")
         context = browser.new_context()
         watched = Watched(context.new_page())
-        watched.open(pages["chart"])
+        watched.open(pages["lsdg"])
         weights = download(watched.page, "weights-chart")
         kept = list(csv.reader(io.StringIO((work / "a" / "weights.csv").read_text())))
         assert [row[:3] for row in weights[1:]] == kept[1:], "the CSV differs from the run's weights"
+        watched.open(pages["chart"])
+        for absent in ("#learning", "#spectrum", "#map-z", "#map-v"):
+            assert not watched.page.locator(absent).count(), f"a page of the default method has {absent}"
+        for there in ("#tree svg", "#sure svg", "#views svg", "#members table"):
+            assert watched.page.locator(there).count(), f"a page of the default method has no {there}"
         watched.page.emulate_media(media="print")
         watched.page.pdf(path=shots / "chart.pdf")
         assert drawn_pixels(watched.page) > 100, "the printed scatter is empty"

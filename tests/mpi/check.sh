@@ -49,13 +49,13 @@ refused() {
 
 "$program" make mixture -n 2300 --features 12 -k 5 --seed 3 -o data.csv
 "$program" make mixture -n 1500 --features 30 -k 4 --seed 5 -o data.npy
-same_bits "one start" "1 2 3 4 8" data.csv -k 5 --starts 1 --max-iter 15 --mode binned --truth truth
-same_bits "a consensus, rescaled" "2 3" data.csv -k 5 --starts 3 --max-iter 8 --mode binned --truth truth --scale standard
-same_bits "an NPY file by the cosine" "2 4" data.npy -k 4 --starts 1 --max-iter 8 --mode binned --metric cosine
+same_bits "one start" "1 2 3 4 8" data.csv -k 5 --method lsdg --starts 1 --max-iter 15 --mode binned --truth truth
+same_bits "a consensus, rescaled" "2 3" data.csv -k 5 --method lsdg --starts 3 --max-iter 8 --mode binned --truth truth --scale standard
+same_bits "an NPY file by the cosine" "2 4" data.npy -k 4 --method lsdg --starts 1 --max-iter 8 --mode binned --metric cosine
 same_bits "phals" "3 8" data.csv -k 5 --method phals --max-iter 10 --truth truth
 
 # The first rank alone speaks, and says what working together cost.
-mpirun -n 3 "$program" $cluster data.csv -k 5 --starts 1 --max-iter 5 --truth truth -o labels.csv 2>err.txt >out.txt
+mpirun -n 3 "$program" $cluster data.csv -k 5 --method lsdg --starts 1 --max-iter 5 --truth truth -o labels.csv 2>err.txt >out.txt
 [ ! -s out.txt ] || fail "something was printed beside the labels"
 [ "$(grep -c '^clusters' err.txt)" = 1 ] || fail "not one summary"
 grep -q '^ranks *3, imbalance' err.txt || fail "no word of the ranks in the summary"
@@ -65,7 +65,7 @@ say "one summary, all labels"
 # Ranks that have no processor stand by: the others have the work, and the same bits.
 processors=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr , '\n' | while IFS=- read -r a b; do seq "$a" "${b:-$a}"; done | head -2)
 work=$(echo "$processors" | wc -l)
-run="data.csv -k 5 --starts 1 --max-iter 15 --mode binned --truth truth"
+run="data.csv -k 5 --method lsdg --starts 1 --max-iter 15 --mode binned --truth truth"
 "$program" cluster $run --out-dir alone --quiet
 taskset -c "$(echo $processors | tr ' ' ,)" mpirun -n 4 "$program" cluster $run --threads 1 --out-dir some 2>err.txt
 for file in $results; do
@@ -82,7 +82,7 @@ say "of 4 ranks $work work, $((4 - work)) stand by: the same bits"
 refused 2 "no such file" -n 3 "$program" $cluster missing.csv -k 3
 refused 2 "must be 1 or more" -n 2 "$program" $cluster data.csv -k 0
 refused 2 "all points in one process" -n 2 "$program" $cluster data.csv -k 3 --report page.html
-refused 2 "binned or auto" -n 2 "$program" $cluster data.csv -k 3 --mode exact
+refused 2 "binned or auto" -n 2 "$program" $cluster data.csv -k 3 --method lsdg --mode exact
 refused 3 "rank . on " -n 2 "$program" $cluster data.csv -k 3 --memory 1M
 { cat data.csv; head -1 data.csv | sed 's/[^,]*/oops/'; } >oops.csv
 refused 2 "oops" -n 3 "$program" $cluster oops.csv -k 3
@@ -91,7 +91,7 @@ refused 2 "rank 1 on .*no such file" -n 1 "$program" $cluster data.csv -k 3 : -n
 say "failures end with one message and the codes of the plain program"
 
 # Without mpirun the same program is one process.
-"$program" $cluster data.csv -k 5 --starts 1 --max-iter 5 --truth truth --json >alone.json
+"$program" $cluster data.csv -k 5 --method lsdg --starts 1 --max-iter 5 --truth truth --json >alone.json
 grep -q '"mode": "exact"' alone.json || fail "a plain start is not in exact mode"
 if grep -q '"imbalance"' alone.json; then fail "a plain start tells of ranks"; fi
 say "without mpirun one process"
@@ -99,7 +99,7 @@ say "without mpirun one process"
 # Killed ranks, at random moments.
 for attempt in 1 2 3 4; do
   ranks=$((RANDOM % 3 + 2)) victim=$((RANDOM % ranks))
-  mpirun -n "$ranks" bash -c 'echo $$ >"pid-$OMPI_COMM_WORLD_RANK"; exec "$0" "$@"' "$program" $cluster data.csv -k 5 --starts 1000 --truth truth --threads 1 -o killed.csv >out.txt 2>err.txt &
+  mpirun -n "$ranks" bash -c 'echo $$ >"pid-$OMPI_COMM_WORLD_RANK"; exec "$0" "$@"' "$program" $cluster data.csv -k 5 --method lsdg --starts 1000 --truth truth --threads 1 -o killed.csv >out.txt 2>err.txt &
   job=$!
   sleep "$((RANDOM % 3 + 1)).$((RANDOM % 10))"
   kill -KILL "$(cat "pid-$victim")"
@@ -113,7 +113,7 @@ done
 say "a killed rank ends the others within 10 seconds, and is named"
 
 # Runs that save themselves: ranks are killed at random moments (every iteration is saved, so many kills come inside a save), and other numbers of ranks go on.
-plain="$cluster data.csv -k 5 --max-iter 12 --mode binned --near 16 --far 16 --truth truth --quiet"
+plain="$cluster data.csv -k 5 --method lsdg --max-iter 12 --mode binned --near 16 --far 16 --truth truth --quiet"
 saved="$plain --checkpoint saved --checkpoint-every 0 --resume"
 # So many starts that a dozen kills come long before the end, however quick the machine.
 starts=24

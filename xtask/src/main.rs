@@ -3,11 +3,15 @@
 mod binned;
 mod clock;
 mod data;
+mod default_study;
 mod growth;
 mod index;
 mod iterations;
 mod limit;
 mod mt19937;
+mod page;
+mod partitions;
+mod peers;
 mod ranks;
 mod readers;
 mod reference;
@@ -205,6 +209,76 @@ enum Task {
         #[command(flatten)]
         knobs: Knobs,
     },
+    /// The default beside k-means, spectral clustering, HDBSCAN and Leiden on UMAP's graph: seconds, ratio, peak memory, scores; needs the release build.
+    BenchPeers {
+        /// The program.
+        #[arg(long, default_value = "target/release/nearfar")]
+        program: PathBuf,
+        /// Folder with the datasets; mnist-70k is run where it is there.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+        /// Folder for the generated sets and the results.
+        #[arg(long, default_value = "target/bench-peers")]
+        folder: PathBuf,
+        /// Seconds after which a process is stopped.
+        #[arg(long, default_value_t = 900)]
+        limit: u64,
+        /// Only generated sets of 2,000 and 5,000 points.
+        #[arg(long)]
+        quick: bool,
+        #[command(flatten)]
+        peers: PeersArgs,
+    },
+    /// Edges per second of one Leiden call beside igraph's.
+    BenchLeiden {
+        /// Nodes of the graphs.
+        #[arg(long, value_delimiter = ',', default_values_t = [70_000, 1_000_000])]
+        sizes: Vec<usize>,
+        /// Calls; the fastest counts.
+        #[arg(long, default_value_t = 3)]
+        calls: usize,
+        /// Folder for the graphs.
+        #[arg(long, default_value = "target/bench-leiden")]
+        folder: PathBuf,
+        #[command(flatten)]
+        peers: PeersArgs,
+    },
+    /// The default on the eight datasets, its controls, generated shapes and unseen sets, as tables (docs/results/default).
+    DefaultStudy {
+        /// Folder with the datasets.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+        /// Folder for the tables.
+        #[arg(short, long, default_value = "docs/results/default")]
+        out: PathBuf,
+        /// Seeds on the eight datasets; of the other tables at most five.
+        #[arg(long, default_value_t = 10)]
+        seeds: u64,
+        /// Run the paper's model in its soft form again, with so many seeds; its published figures without.
+        #[arg(long, default_value_t = 0)]
+        lsdg: u64,
+        /// Only some tables: eight, controls, shapes, unseen.
+        #[arg(long, value_delimiter = ',', value_parser = ["eight", "controls", "shapes", "unseen"])]
+        only: Vec<String>,
+        #[command(flatten)]
+        peers: PeersArgs,
+    },
+    /// Other clusterers on the eight datasets, raw and standardised, beside the table of `default-study`.
+    PeersStudy {
+        /// Datasets; all eight when none is named.
+        names: Vec<String>,
+        /// Folder with the datasets.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+        /// Folder for the table, with that of `default-study`.
+        #[arg(short, long, default_value = "docs/results/default")]
+        out: PathBuf,
+        /// Seeds per method and dataset.
+        #[arg(long, default_value_t = 3)]
+        seeds: usize,
+        #[command(flatten)]
+        peers: PeersArgs,
+    },
     /// Compare variants of the default settings over the eight datasets (docs/defaults.md).
     Study {
         /// Folder with the datasets.
@@ -217,6 +291,26 @@ enum Task {
         #[arg(long, default_value = "")]
         only: String,
     },
+}
+
+/// Where the other clusterers live.
+#[derive(clap::Args, Clone)]
+struct PeersArgs {
+    /// Python environment with the other clusterers; made with venv and pip where it is not there.
+    #[arg(long, default_value = "target/peers")]
+    environment: PathBuf,
+    /// The Python that makes it.
+    #[arg(long, default_value = "python3")]
+    python: String,
+    /// Threads of all programs.
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+}
+
+impl PeersArgs {
+    fn open(&self) -> Result<peers::Peers> {
+        peers::Peers::new(&self.environment, &self.python, self.threads)
+    }
 }
 
 /// The knobs of binned mode.
@@ -274,6 +368,26 @@ fn main() -> Result<()> {
         }
         Task::CompareModes { names, data, starts, knobs } => {
             binned::compare(&data, starts, &names, knobs.into())
+        }
+        Task::BenchPeers { program, data, folder, limit, quick, peers } => {
+            let asked = peers::Bench { program: &program, data: &data, folder: &folder, limit, quick };
+            peers::bench(&peers.open()?, &asked)
+        }
+        Task::BenchLeiden { sizes, calls, folder, peers } => {
+            partitions::bench(&peers.open()?, &sizes, calls.max(1), &folder)
+        }
+        Task::DefaultStudy { data, out, seeds, lsdg, only, peers } => {
+            let study = default_study::Study {
+                data: &data,
+                out: &out,
+                seeds: seeds.max(1),
+                soft: lsdg,
+                parts: &only,
+            };
+            study.run(&|| peers.open())
+        }
+        Task::PeersStudy { names, data, out, seeds, peers } => {
+            peers::study(&peers.open()?, &data, &out, seeds.max(1), &names)
         }
         Task::Study { data, repeats, only } => study::run(&data, repeats, &only),
     }

@@ -168,7 +168,12 @@ impl<'a> Columns<'a> {
     }
 
     /// One line per point.
-    fn lines(&self, out: &mut dyn Write, separator: char, id: impl Fn(&str) -> String) -> std::io::Result<()> {
+    fn lines(
+        &self,
+        out: &mut dyn Write,
+        separator: char,
+        id: impl Fn(&str) -> String,
+    ) -> std::io::Result<()> {
         for (i, label) in self.labels.iter().enumerate() {
             if let Some(ids) = self.ids {
                 write!(out, "{}{separator}", id(&ids[i]))?;

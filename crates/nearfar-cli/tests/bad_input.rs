@@ -52,10 +52,14 @@ fn of_the_program() -> Vec<Case> {
     let repeat = |row: &str, times: usize| format!("{row}\n").repeat(times);
     vec![
         refused("empty stdin", good(), "- -k 2", "stdin"),
-        refused("no k", good(), "d.csv", "-k"),
+        works("no k", good(), "d.csv", 12),
+        works("k found", good(), "d.csv -k auto", 12),
+        refused("no k of another method", good(), "d.csv --method phals", "say it with -k"),
+        refused("k found by another method", good(), "d.csv -k auto --method lsdg", "only nearfar can"),
         refused("k below 0", good(), "d.csv -k=-2", "-2"),
-        refused("k not a number", good(), "d.csv -k many", "many"),
-        refused("eta without mu", good(), "d.csv -k 2 --eta 0.2", "--mu"),
+        refused("k not a number", good(), "d.csv -k many", "how many clusters: a number, or auto"),
+        refused("k a fraction", good(), "d.csv -k 2.5", "how many clusters: a number, or auto"),
+        refused("eta without mu", good(), "d.csv -k 2 --method lsdg --eta 0.2", "--mu"),
         refused("neighbors and mu", good(), "d.csv -k 2 --neighbors 5 --mu 0.1", "--mu"),
         refused("memory in words", good(), "d.csv -k 2 --memory lots", "500M or 4G"),
         refused("seed below 0", good(), "d.csv -k 2 --seed=-1", "-1"),
@@ -75,7 +79,7 @@ fn of_the_program() -> Vec<Case> {
             ..refused("config of a wrong type", good(), "d.csv --config c.toml", "c.toml")
         },
         Case {
-            files: vec![good(), ("c.toml", b"clusters = 2\nmu = nan".to_vec())],
+            files: vec![good(), ("c.toml", b"clusters = 2\nmethod = \"lsdg\"\nmu = nan".to_vec())],
             ..refused("config with nan", good(), "d.csv --config c.toml", "--mu = NaN")
         },
         works("scaled constant data", csv(repeat("7,7", 9)), "d.csv -k 2 --scale standard", 9),
@@ -91,17 +95,58 @@ fn of_the_program() -> Vec<Case> {
             "d.csv -k 12 --export-graph g.csv --out-dir run",
             12,
         ),
-        works("folder of one cluster", good(), "d.csv -k 1 --export-graph g.csv --graph z --out-dir run", 12),
+        works(
+            "folder of one cluster",
+            good(),
+            "d.csv -k 1 --method lsdg --export-graph g.csv --graph z --out-dir run",
+            12,
+        ),
+        works("one cluster with everything", good(), "d.csv -k 1 --export-graph g.csv --out-dir run", 12),
+        works("one point, k found", csv("1,2\n"), "d.csv --out-dir run --levels 1", 1),
+        works("levels of one cluster", good(), "d.csv -k 1 --levels 1,12 --out-dir run", 12),
+        refused("no such level", good(), "d.csv -k 3 --levels 3,13", "only 12 points"),
+        refused("level 0", good(), "d.csv -k 3 --levels 0", "from 1 on"),
+        refused("level in words", good(), "d.csv -k 3 --levels 3,x", "write it as 12"),
+        refused("all points noise", good(), "d.csv -k 3 --noise 100%", "5% or 0.05"),
+        refused("no noise", good(), "d.csv -k 3 --noise 0", "5% or 0.05"),
+        refused("noise nan", good(), "d.csv -k 3 --noise nan", "5% or 0.05"),
+        refused(
+            "two kinds of noise",
+            good(),
+            "d.csv -k 3 --noise 5% --min-confidence 0.5",
+            "cannot be used with",
+        ),
+        refused("confidence above 1", good(), "d.csv -k 3 --min-confidence 1.5", "at most 1"),
+        refused("confidence nan", good(), "d.csv -k 3 --min-confidence nan", "at most 1"),
+        refused(
+            "confidence of another method",
+            good(),
+            "d.csv -k 3 --method phals --confidence",
+            "only nearfar",
+        ),
+        refused("levels of another method", good(), "d.csv -k 3 --preset paper --levels 2", "only nearfar"),
+        refused("views and scale", good(), "d.csv -k 3 --views raw --scale unit", "leave out one"),
+        refused("views and cosine", good(), "d.csv -k 3 --views raw --metric cosine", "leave out --views"),
+        refused("unknown view", good(), "d.csv -k 3 --views raw,flat", "standard-unit"),
+        refused("unknown engine", good(), "d.csv -k 3 --engine magic", "mixture"),
+        refused("no d of nearfar", good(), "d.csv -k 3 --export-graph g.csv --graph d", "--method lsdg"),
         works("one point with everything", csv("1,2\n"), "d.csv -k 1 --export-graph g.csv --out-dir run", 1),
         refused(
             "graphs into a missing folder",
             good(),
-            "d.csv -k 2 --export-graph no/g.csv --graph s,z",
+            "d.csv -k 2 --method lsdg --export-graph no/g.csv --graph s,z",
             "no/g-s.csv",
         ),
         refused("run folder through a file", good(), "d.csv -k 2 --out-dir d.csv/run", "d.csv"),
         refused("more than --max-bytes", good(), "d.csv -k 2 --max-bytes 10", "--max-bytes"),
     ]
+}
+
+/// The name of the method that settings are of, where none is named.
+fn of_lsdg(args: &[&str]) -> &'static [&'static str] {
+    let own = ["--alpha", "--beta", "--mu", "--eta", "--neighbors", "--starts", "--max-iter", "--tol"];
+    let has = |flag: &str| args.contains(&flag);
+    if own.into_iter().any(has) && !has("--method") && !has("--preset") { &["--method", "lsdg"] } else { &[] }
 }
 
 /// The table that the library's tests go through too.
@@ -112,7 +157,8 @@ fn shared() -> Vec<Case> {
             Expect::Refused(says) => (2, says, 0),
             Expect::Memory(says) => (3, says, 0),
         };
-        Case { name: case.name, files: case.files, args: case.args, code, says, labels }
+        let args = [&case.args[..], of_lsdg(&case.args)].concat();
+        Case { name: case.name, files: case.files, args, code, says, labels }
     };
     nearfar_testkit::bad::cases().into_iter().map(of_kit).collect()
 }
@@ -138,7 +184,8 @@ fn check(case: &Case) -> Result<(), String> {
     if case.code == 0 {
         let labels: Vec<&str> = written.lines().skip(1).collect();
         held(labels.len() == case.labels, &format!("{} labels", labels.len()))?;
-        held(labels.iter().all(|label| label.parse::<usize>().is_ok()), "labels are not numbers")
+        let numbers = |line: &&str| line.split(',').all(|label| label.parse::<usize>().is_ok());
+        held(labels.iter().all(numbers), "labels are not numbers")
     } else {
         held(written == "before", "the output was touched")?;
         held(text.starts_with("error: "), "does not begin with error:")?;
@@ -177,7 +224,7 @@ fn small_separate_groups() {
     check_all(&[
         works("two groups of ten", csv(ten), "d.csv -k 2", 20),
         works("evenly spaced line", csv(even), "d.csv -k 2", 20),
-        works("twelve points, alpha = 0", good(), "d.csv -k 2 --alpha 0", 12),
+        works("twelve points, alpha = 0", good(), "d.csv -k 2 --method lsdg --alpha 0", 12),
     ]);
 }
 

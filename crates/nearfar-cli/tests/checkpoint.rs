@@ -11,8 +11,7 @@ use common::{command, fail, folder, nearfar, stderr, succeed, two_groups};
 use nearfar::SavedModel;
 
 /// A binned run of several starts, whose near ranks grow.
-const RUN: &str =
-    "cluster m.npy -k 3 --mode binned --near 8 --far 10 --bins 8 --starts 4 --neighbors 20 --max-iter 8 -q";
+const RUN: &str = "cluster m.npy -k 3 --method lsdg --mode binned --near 8 --far 10 --bins 8 --starts 4 --neighbors 20 --max-iter 8 -q";
 
 fn with<'a>(extra: &[&'a str]) -> Vec<&'a str> {
     RUN.split(' ').chain(extra.iter().copied()).collect()
@@ -121,7 +120,8 @@ fn ctrl_c_leaves_a_checkpoint_and_says_so() {
     let here = folder("checkpoint_interrupted");
     succeed(&here, &["make", "mixture", "-n", "2000", "-o", "m.npy"]);
     // More starts than anybody waits for.
-    let args = "cluster m.npy -k 6 --mode binned --starts 1000 --checkpoint saved --progress json";
+    let args =
+        "cluster m.npy -k 6 --method lsdg --mode binned --starts 1000 --checkpoint saved --progress json";
     let mut child = command(&here, &args.split(' ').collect::<Vec<_>>()).spawn().unwrap();
     let mut errors = child.stderr.take().unwrap();
     let (mut text, mut byte) = (String::new(), [0]);
@@ -156,7 +156,10 @@ fn flags_and_folders_that_do_not_go_together() {
         assert!(text.contains(words), "{args:?}: {text}");
     }
     let text = fail(&here, &["cluster", "m.npy", "-k", "3", "--method", "phals", "--checkpoint", "saved"], 2);
-    assert!(text.contains("only lsdg can save itself; leave out --checkpoint with phals"), "{text}");
+    assert!(
+        text.contains("phals cannot save itself, only nearfar and lsdg can; leave out --checkpoint"),
+        "{text}"
+    );
 
     // A whole run leaves nothing; a run whose labels cannot be written leaves all.
     let plain = succeed(&here, &with(&[]));
@@ -244,14 +247,21 @@ fn a_full_disk_leaves_the_last_good_checkpoint() {
 #[test]
 fn a_plan_tells_the_bytes_on_disk() {
     let here = folder("checkpoint_plan");
-    let text = succeed(&here, &["plan", "--points", "1000000", "-k", "20"]);
+    let text =
+        succeed(&here, &["plan", "--points", "1000000", "-k", "20", "--method", "lsdg", "--memory", "100G"]);
     assert!(text.contains("checkpoint up to "), "{text}");
-    let json: serde_json::Value =
-        serde_json::from_str(&succeed(&here, &["plan", "--points", "1000", "-k", "2", "--json"])).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&succeed(
+        &here,
+        &["plan", "--points", "1000", "-k", "2", "--method", "lsdg", "--json"],
+    ))
+    .unwrap();
     assert!(json["checkpoint_bytes"].as_u64().unwrap() > 1000 * 12 * 2 * 12, "{json}");
     let text = succeed(&here, &["plan", "--points", "1000", "-k", "2", "--method", "phals"]);
     assert!(!text.contains("checkpoint"), "{text}");
     std::fs::write(here.join("data.csv"), two_groups()).unwrap();
-    let text = succeed(&here, &["cluster", "data.csv", "-k", "2", "--columns", "x,y", "--dry-run"]);
+    let text = succeed(
+        &here,
+        &["cluster", "data.csv", "-k", "2", "--columns", "x,y", "--method", "lsdg", "--dry-run"],
+    );
     assert!(text.contains("checkpoint up to "), "{text}");
 }

@@ -12,6 +12,11 @@ fn with(extra: &[&'static str]) -> Vec<&'static str> {
     FLAGS.iter().chain(extra).copied().collect()
 }
 
+/// The same by the paper's model.
+fn lsdg(extra: &[&'static str]) -> Vec<&'static str> {
+    [&with(&["--method", "lsdg"])[..], extra].concat()
+}
+
 #[test]
 fn labels_on_stdout_summary_on_stderr() {
     let here = folder("labels_on_stdout");
@@ -21,10 +26,17 @@ fn labels_on_stdout_summary_on_stderr() {
     let labels: Vec<String> = stdout(&output).lines().map(str::to_owned).collect();
     assert_eq!(labels, (0..60).map(|i| (i % 2).to_string()).collect::<Vec<_>>());
     let summary = stderr(&output);
-    for word in ["60 points", "clusters", "30 30", "trusted", "converged", "agreement"] {
+    for word in ["60 points", "a mixture of 2 Gaussian parts", "(T = ", "clusters   2: 30 30", "certainty"] {
         assert!(summary.contains(word), "{word}: {summary}");
     }
     assert!(!summary.contains('\x1b'));
+    let output = nearfar(&here, &with(&["--engine", "graph"]));
+    let summary = stderr(&output);
+    for word in
+        ["by neighbour graphs", "trusted", "agreement", " of all ", "members", "scores     ACC 1.0000"]
+    {
+        assert!(summary.contains(word), "{word}: {summary}");
+    }
 }
 
 #[test]
@@ -104,7 +116,7 @@ fn json_summary() {
 fn a_run_folder_runs_again() {
     let here = folder("run_folder");
     std::fs::write(here.join("data.csv"), two_groups()).unwrap();
-    succeed(&here, &with(&["--out-dir", "runs/a", "--starts", "4", "--seed", "3"]));
+    succeed(&here, &with(&["--method", "lsdg", "--out-dir", "runs/a", "--starts", "4", "--seed", "3"]));
     let run = here.join("runs/a");
     for name in [
         "labels.csv",
@@ -150,12 +162,12 @@ fn graphs_are_edge_lists() {
     let here = folder("graphs");
     std::fs::write(here.join("data.csv"), two_groups()).unwrap();
     for graph in ["s", "d", "z"] {
-        succeed(&here, &with(&["--export-graph", "g.csv", "--graph", graph]));
+        succeed(&here, &with(&["--method", "lsdg", "--export-graph", "g.csv", "--graph", graph]));
         let text = std::fs::read_to_string(here.join("g.csv")).unwrap();
         assert!(text.starts_with(&format!("i,j,{graph}\n")), "{text}");
         assert!(text.lines().count() > 5);
     }
-    succeed(&here, &with(&["--export-graph", "all.v1.csv", "--graph", "s,d,z"]));
+    succeed(&here, &with(&["--method", "lsdg", "--export-graph", "all.v1.csv", "--graph", "s,d,z"]));
     for graph in ["s", "d", "z"] {
         let text = std::fs::read_to_string(here.join(format!("all.v1-{graph}.csv"))).unwrap();
         assert!(text.starts_with(&format!("i,j,{graph}\n")), "{text}");
@@ -172,10 +184,35 @@ fn stdin_methods_and_presets() {
         &["--preset", "demo", "--eta", "0.1"],
         &["--method", "phals", "--starts", "2"],
         &["--method", "aosymnmf", "--absolute-alpha", "--alpha", "0.01"],
-        &["--no-dissimilarity", "--no-orthogonality", "--starts", "1"],
-        &["--metric", "cosine", "--scale", "standard", "--precision", "single", "--reseed"],
-        &["--scale", "minmax", "--starts", "3", "--start", "spectral", "--prune", "half", "--threads", "1"],
-        &["--scale", "standard", "--neighbors", "4", "--memory", "1G", "--max-iter", "50", "--tol", "1e-3"],
+        &["--method", "lsdg", "--no-dissimilarity", "--no-orthogonality", "--starts", "1"],
+        &[
+            "--method",
+            "lsdg",
+            "--metric",
+            "cosine",
+            "--scale",
+            "standard",
+            "--precision",
+            "single",
+            "--reseed",
+        ],
+        &["--metric", "cosine", "--scale", "standard"],
+        &["--engine", "graph", "--views", "standard,raw"],
+        &["--scale", "minmax", "--engine", "auto"],
+        &["--method", "lsdg", "--scale", "minmax", "--starts", "3", "--start", "spectral", "--prune", "half"],
+        &[
+            "--method",
+            "lsdg",
+            "--scale",
+            "standard",
+            "--neighbors",
+            "4",
+            "--memory",
+            "1G",
+            "--max-iter",
+            "50",
+        ],
+        &["--method", "lsdg", "--tol", "1e-3", "--threads", "1"],
     ] {
         let args = [&["cluster", "-", "-k", "2", "--columns", "x,y"], extra].concat();
         let output = nearfar_with_stdin(&here, &args, data.as_bytes());
@@ -214,12 +251,17 @@ fn threads_do_not_change_the_labels() {
 fn progress_as_json_lines() {
     let here = folder("progress");
     std::fs::write(here.join("data.csv"), two_groups()).unwrap();
-    let output = nearfar(&here, &with(&["-q", "--progress", "json"]));
+    let output = nearfar(&here, &lsdg(&["-q", "--progress", "json"]));
     let text = stderr(&output);
     let events: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(events.iter().any(|event| event["event"] == "finished" && event["stage"] == "learn"), "{text}");
     assert!(events.iter().any(|event| event["event"] == "iteration"));
+    let graph = stderr(&nearfar(&here, &with(&["-q", "--progress", "json", "--engine", "graph"])));
+    for line in graph.lines() {
+        let _: serde_json::Value = serde_json::from_str(line).unwrap();
+    }
+    assert!(graph.contains("\"event\":\"iteration\"") && graph.contains("\"stage\":\"learn\""), "{graph}");
     // Threads finish their blocks in any order; what is told of a stage only grows.
     for stage in ["neighbors", "slices", "learn", "augment", "spectral"] {
         let progress = events.iter().filter(|event| event["event"] == "progress" && event["stage"] == stage);
@@ -239,7 +281,14 @@ fn dry_run_and_plan() {
         &here,
         &["plan", "--points", "10000", "--features", "64", "-k", "10", "--memory", "100G", "--json"],
     );
-    assert!(serde_json::from_str::<serde_json::Value>(&plan).unwrap()["bytes"].as_u64() > Some(1 << 30));
+    let bytes =
+        |plan: &str| serde_json::from_str::<serde_json::Value>(plan).unwrap()["bytes"].as_u64().unwrap();
+    let exact = "plan --points 10000 --features 64 -k 10 --memory 100G --json --method lsdg --mode exact";
+    let exact = succeed(&here, &exact.split(' ').collect::<Vec<_>>());
+    assert!(bytes(&plan) > 1 << 20 && bytes(&plan) < 1 << 30, "{plan}");
+    assert!(bytes(&exact) > 1 << 30, "{exact}");
+    let text = succeed(&here, &["plan", "--points", "10000"]);
+    assert!(text.contains("time ") && !text.contains("starts") && !text.contains("mode"), "{text}");
 }
 
 #[test]
@@ -247,19 +296,18 @@ fn binned_mode_by_flag_and_by_size() {
     let here = folder("binned");
     std::fs::write(here.join("data.csv"), two_groups()).unwrap();
     let json =
-        succeed(&here, &with(&["--mode", "binned", "--near", "8", "--far", "4", "--bins", "3", "--json"]));
+        succeed(&here, &lsdg(&["--mode", "binned", "--near", "8", "--far", "4", "--bins", "3", "--json"]));
     let summary: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(summary["mode"], "binned");
     assert_eq!(summary["binned"]["search"]["recall"], 1.0);
     assert_eq!(summary["settings"]["binned"]["near"], 8);
-    let said = stderr(&nearfar(&here, &with(&["--mode", "binned"])));
+    let said = stderr(&nearfar(&here, &lsdg(&["--mode", "binned"])));
     assert!(said.contains("binned:") && said.contains("neighbours exact"), "{said}");
-    let refused = fail(&here, &with(&["--sketch", "40"]), 2);
-    assert!(refused.contains("sketch = 40") && refused.contains("256"), "{refused}");
-    let refused = fail(&here, &with(&["--near", "3"]), 2);
+    let refused = fail(&here, &lsdg(&["--near", "3"]), 2);
     assert!(refused.contains("near = 3"), "{refused}");
     let plan = |args: &[&str]| {
-        let all = [&["plan", "--features", "16", "-k", "5", "--memory", "100G"], args].concat();
+        let all = ["plan", "--method", "lsdg", "--features", "16", "-k", "5", "--memory", "100G"];
+        let all = [&all[..], args].concat();
         succeed(&here, &all)
     };
     assert!(plan(&["--points", "5000"]).contains("exact"));
@@ -280,10 +328,24 @@ fn more_pieces_than_clusters_are_warned_of() {
     }
     std::fs::write(here.join("five.csv"), text).unwrap();
     let few =
-        fail(&here, &["cluster", "five.csv", "-k", "3", "-o", "few.csv", "--starts", "1", "--strict"], 1);
+        fail(&here, &["cluster", "five.csv", "-k", "3", "-o", "few.csv", "--method", "lsdg", "--strict"], 1);
     assert!(few.contains("at least 5 nearly separate pieces, more than the 3 clusters"), "{few}");
-    let enough = nearfar(&here, &["cluster", "five.csv", "-k", "5", "-o", "enough.csv", "--starts", "1"]);
+    let enough = nearfar(&here, &["cluster", "five.csv", "-k", "5", "-o", "enough.csv", "--method", "lsdg"]);
     assert!(!stderr(&enough).contains("pieces"), "{}", stderr(&enough));
+    // More points in each than any of them has neighbours.
+    let mut text = String::new();
+    for i in 0..400 {
+        let corner = f64::from(i % 5) * 50.0;
+        text += &format!("{},{}\n", corner + 0.03 * f64::from(i * 13 % 37), 0.3 * f64::from(i * i % 41));
+    }
+    std::fs::write(here.join("five.csv"), text).unwrap();
+    let graph = |k: &'static str| {
+        ["cluster", "five.csv", "-k", k, "-o", "l.csv", "--views", "raw", "--engine", "graph"]
+    };
+    let joined = stderr(&nearfar(&here, &graph("3")));
+    assert!(joined.contains("more than the 3 clusters asked for: the nearest ones were joined"), "{joined}");
+    let enough = stderr(&nearfar(&here, &graph("5")));
+    assert!(enough.contains("clusters   5: 80 80 80 80 80") && !enough.contains("pieces"), "{enough}");
 }
 
 #[test]
@@ -298,7 +360,8 @@ fn warnings_say_what_to_do() {
     assert!(warned.contains("--scale standard") && warned.contains("--id-column 0"), "{warned}");
     let warned = stderr(&nearfar(&here, &["cluster", "data.csv", "-k", "2", "--columns", "small,large"]));
     assert!(warned.contains("exact copies"), "{warned}");
-    let warned = stderr(&nearfar(&here, &["cluster", "data.csv", "-k", "2", "--max-iter", "1"]));
+    let warned =
+        stderr(&nearfar(&here, &["cluster", "data.csv", "-k", "2", "--method", "lsdg", "--max-iter", "1"]));
     assert!(warned.contains("--max-iter"), "{warned}");
 }
 
@@ -334,7 +397,8 @@ fn data_larger_than_half_of_the_memory_is_mapped_or_narrowed() {
     write_wide(&here.join("double.npy"), true);
     let run = |file: &str, extra: &[&str]| {
         let flags = ["cluster", file, "-k", "4", "--starts", "1", "--mode", "binned", "--threads", "1"];
-        let flags = [&flags[..], &["--near", "16", "--far", "16", "--bins", "8"], extra].concat();
+        let flags =
+            [&flags[..], &["--method", "lsdg", "--near", "16", "--far", "16", "--bins", "8"], extra].concat();
         nearfar(&here, &flags)
     };
     let plain = run("single.npy", &[]);
@@ -355,7 +419,8 @@ fn data_larger_than_half_of_the_memory_is_mapped_or_narrowed() {
     // Doubles that must stay doubles do not fit, and the message says so before any work.
     let refused = run("double.npy", &["--memory", "120M", "--precision", "double"]);
     assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
-    let flags = ["cluster", "single.npy", "-k", "4", "--mode", "binned", "--threads", "1"];
+    let flags =
+        ["cluster", "single.npy", "-k", "4", "--method", "lsdg", "--mode", "binned", "--threads", "1"];
     let plan = succeed(&here, &[&flags[..], &["--memory", "68M", "--dry-run", "--json"]].concat());
     let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
     let part = |name: &str| {
@@ -371,7 +436,9 @@ fn a_mapped_file_that_is_cut_short_during_the_run_is_an_error_and_no_crash() {
     let here = folder("cut_short");
     write_wide(&here.join("single.npy"), false);
     let flags = ["cluster", "single.npy", "-k", "4", "--starts", "40", "--mode", "binned", "--threads", "1"];
-    let flags = [&flags[..], &["--memory", "68M", "-o", "labels.txt", "--progress", "json"]].concat();
+    let flags =
+        [&flags[..], &["--method", "lsdg", "--memory", "68M", "-o", "labels.txt", "--progress", "json"]]
+            .concat();
     let mut run = command(&here, &flags).spawn().unwrap();
     // The first word of the run: the file has been read and is being searched.
     let mut first = [0; 1];

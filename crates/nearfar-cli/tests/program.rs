@@ -57,11 +57,11 @@ fn every_exit_code() {
     let base = ["cluster", "data.csv", "-k", "2", "--columns", "x,y"];
     let with = |extra: &[&'static str]| [&base[..], extra].concat();
     succeed(&here, &with(&[]));
-    let text = fail(&here, &with(&["--strict", "--max-iter", "1", "-o", "kept.csv"]), 1);
+    let text = fail(&here, &with(&["--method", "lsdg", "--strict", "--max-iter", "1", "-o", "kept.csv"]), 1);
     assert!(text.contains("--strict") && here.join("kept.csv").exists(), "{text}");
     assert!(fail(&here, &with(&["-o", "out.xyz"]), 2).contains(".csv, .txt, .npy or .json"));
     assert!(fail(&here, &with(&["--memory", "1M"]), 3).contains("--memory"));
-    fail(&here, &["plan", "--points", "100000", "--memory", "1G"], 3);
+    fail(&here, &["plan", "--points", "60000", "--memory", "1G", "--method", "lsdg", "--mode", "exact"], 3);
 }
 
 #[test]
@@ -93,12 +93,12 @@ fn make_makes_every_kind() {
         assert_eq!(csv.lines().count(), 41, "{kind}");
         assert!(csv.lines().next().unwrap().ends_with(",truth"));
     }
-    assert_eq!(list.lines().count(), 8);
+    assert!(list.lines().count() > 8 && list.contains("customers"), "{list}");
     succeed(&here, &["make", "chart", "-o", "chart.csv"]);
     succeed(&here, &["make", "chart", "-o", "chart.npz"]);
     succeed(&here, &["make", "chart", "-o", "chart.npy"]);
     let run = |name: &str, truth: &[&'static str]| {
-        succeed(&here, &[&["cluster", name, "-k", "6", "-q", "--starts", "2"], truth].concat())
+        succeed(&here, &[&["cluster", name, "-k", "6", "-q"], truth].concat())
     };
     let labels = run("chart.csv", &["--truth", "truth"]);
     assert_eq!(labels, run("chart.npz", &["--truth", "y"]));
@@ -138,7 +138,7 @@ fn a_closed_pipe_is_no_error() {
     succeed(&here, &["make", "mixture", "-n", "600", "-o", "m.npy"]);
     for args in [
         &["make", "mixture", "-n", "3000"][..],
-        &["cluster", "m.npy", "-k", "3", "--starts", "1"],
+        &["cluster", "m.npy", "-k", "3"],
         &["completions", "bash"],
         &["--help"],
     ] {
@@ -167,8 +167,8 @@ fn a_full_disk_is_an_error() {
 fn interrupted_runs_keep_their_trace() {
     let here = folder("interrupted");
     succeed(&here, &["make", "mixture", "-n", "3000", "-o", "m.npy"]);
-    let args = ["cluster", "m.npy", "-k", "10", "--starts", "1000", "--out-dir", "run", "--progress", "json"];
-    let mut child = command(&here, &args).spawn().unwrap();
+    let args = "cluster m.npy -k 10 --method lsdg --starts 1000 --out-dir run --progress json";
+    let mut child = command(&here, &args.split(' ').collect::<Vec<_>>()).spawn().unwrap();
     let mut errors = child.stderr.take().unwrap();
     let mut seen = String::new();
     while !seen.contains("\"iteration\":3") {
@@ -189,7 +189,11 @@ fn interrupted_runs_keep_their_trace() {
     let summary: serde_json::Value =
         serde_json::from_slice(&std::fs::read(here.join("run/summary.json")).unwrap()).unwrap();
     assert_eq!(summary["status"], "interrupted");
-    assert!(here.join("run/settings.toml").exists() && !here.join("run/labels.csv").exists());
+    assert!(here.join("run/settings.toml").exists());
+    // A start that was stopped gives labels, where it came to stop in time.
+    if let Ok(labels) = std::fs::read_to_string(here.join("run/labels.csv")) {
+        assert_eq!(labels.lines().count(), 3001);
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn a_run_folder_gives_the_page_of_the_run_again() {
         "2 clusters of 30 points each",
         "Truth against found",
         "nearfar cluster data.csv -q -k 2",
-        "relative-alpha",
+        "engine",
         "p17",
     ] {
         assert!(text.contains(words), "{words}");
@@ -41,7 +41,7 @@ fn a_run_folder_gives_the_page_of_the_run_again() {
 fn weights_on_the_page_are_those_of_the_folder() {
     let here = folder("report_weights");
     std::fs::write(here.join("data.csv"), two_groups()).unwrap();
-    succeed(&here, &with(&["--out-dir", "run", "--report", "page.html"]));
+    succeed(&here, &with(&["--method", "lsdg", "--out-dir", "run", "--report", "page.html"]));
     let weights = std::fs::read_to_string(here.join("run/weights.csv")).unwrap();
     let page = std::fs::read_to_string(here.join("page.html")).unwrap();
     for line in weights.lines().skip(1) {
@@ -104,10 +104,10 @@ fn two_runs_on_one_page() {
     let here = folder("report_compare");
     std::fs::write(here.join("data.csv"), two_groups()).unwrap();
     succeed(&here, &with(&["--out-dir", "a"]));
-    succeed(&here, &with(&["--out-dir", "b", "--starts", "3"]));
+    succeed(&here, &with(&["--out-dir", "b", "--engine", "graph"]));
     succeed(&here, &with(&["--out-dir", "c", "--method", "kmeans"]));
     let shown = succeed(&here, &["compare", "a", "b", "--report", "ab.html"]);
-    assert!(shown.contains("--starts"), "{shown}");
+    assert!(shown.contains("--engine"), "{shown}");
     let page = std::fs::read_to_string(here.join("ab.html")).unwrap();
     for words in [
         "Two runs with the same clusters",

@@ -158,14 +158,8 @@ mod tests {
     use super::*;
 
     fn run(n_samples: usize, ranks: usize) -> Run {
-        let job = Job {
-            n_samples,
-            n_features: 64,
-            n_clusters: 20,
-            starts: 1,
-            threads: 1,
-            ranks: Some(ranks),
-        };
+        let job =
+            Job { n_samples, n_features: 64, n_clusters: 20, starts: 1, threads: 1, ranks: Some(ranks) };
         let shape = BinnedShape { near: 64, far: 64, bins: 64 };
         Run { job, shape, iterations: 130.0, products: 300.0 }
     }

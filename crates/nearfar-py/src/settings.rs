@@ -133,11 +133,8 @@ pub(crate) fn of(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
     set(&mut params.precision, given.word("precision", &precisions)?);
     let modes = [("auto", Mode::Auto), ("exact", Mode::Exact), ("binned", Mode::Binned)];
     set(&mut params.mode, given.word("mode", &modes)?);
-    params.binned = BinnedParams {
-        near: given.count("near")?,
-        far: given.count("far")?,
-        bins: given.count("bins")?,
-    };
+    params.binned =
+        BinnedParams { near: given.count("near")?, far: given.count("far")?, bins: given.count("bins")? };
     let threads = given.count("n_threads")?.unwrap_or(1);
     params.threads = Some(threads);
     params.check().map_err(|error| errors::of_param(&error))?;

@@ -57,6 +57,8 @@ pub(crate) struct Count {
     pub(crate) gaps: Vec<f64>,
     /// Whether any groups stand out.
     pub(crate) groups: bool,
+    /// Whether a mixture that explains the rows has so many parts; else the null gap decided.
+    pub(crate) by_mixture: bool,
 }
 
 /// What came of trying a mixture.

@@ -17,6 +17,7 @@ mod account;
 mod gather;
 mod page;
 mod record;
+mod runs;
 
 pub use gather::{Extras, Known, Memory, Picture, gather};
 pub use page::style::{CHROME, STYLE, escape};

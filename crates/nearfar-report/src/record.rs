@@ -69,8 +69,10 @@ pub struct Record {
     pub(crate) distances: Option<Distances>,
     pub(crate) sigma: Option<Histogram>,
     /// w, from rank 0, the point itself; empty for methods without.
+    #[serde(with = "crate::runs")]
     pub near: Vec<f64>,
     /// p, in the same way; also empty where no rank was learnt to be far.
+    #[serde(with = "crate::runs")]
     pub far: Vec<f64>,
     /// Share of pairs at each rank that are of one class, where classes are known; of the nearest ranks alone, where others were not looked at.
     pub correct: Option<Vec<f64>>,

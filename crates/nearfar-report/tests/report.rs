@@ -1,5 +1,6 @@
 //! Pages of every kind of run.
 
+use nearfar::engine::{Engine, NearFarParams};
 use nearfar::learn::{MethodKind, MethodParams};
 use nearfar::model::{BlockMeans, SaveOptions};
 use nearfar::observe::Silent;
@@ -104,8 +105,12 @@ fn every_method_has_a_page() {
         let html = page(&record);
         let has = |anchor: &str| html.contains(&format!("<section id=\"{anchor}\">"));
         assert!(has("data") && has("clusters") && has("truth") && has("run"), "{kind}");
-        assert_eq!(has("weights"), kind == MethodKind::Lsdg, "{kind}");
+        let default = kind == MethodKind::NearFar;
         assert_eq!(has("spectrum"), kind == MethodKind::Lsdg, "{kind}");
+        // Three round blobs may be answered by a mixture, which has no weights.
+        assert!(default || has("weights") == (kind == MethodKind::Lsdg), "{kind}");
+        assert_eq!(has("sure"), default, "{kind}");
+        assert!(!default || !has("learning"), "the trace of two rounds is no chart");
         assert!(!html.contains("NaN") && !html.contains("inf "), "{kind}");
         assert_eq!(Record::from_json(&record.to_json()).unwrap(), record, "{kind}");
     }
@@ -129,6 +134,12 @@ fn small_and_odd_runs_have_a_page() {
     assert!(plain(&samples(4), &Params::lsdg(4)).contains("4 clusters of 1 point each"));
     assert!(plain(&samples(1), &Params::lsdg(1)).contains("One cluster of 1 point"));
     assert!(plain(&samples(3), &Params::lsdg(2)).contains("2 clusters"));
+    let one = plain(&samples(30), &Params::new(1));
+    assert!(one.contains("One cluster of 30 points") && !one.contains("<section id=\"sure\">"));
+    assert!(plain(&samples(4), &Params::new(4)).contains("4 clusters of 1 point each"));
+    assert!(plain(&samples(1), &Params::new(1)).contains("One cluster of 1 point"));
+    assert!(plain(&samples(3), &Params::new(2)).contains("2 clusters"));
+    assert!(plain(&samples(30), &Params::auto()).contains("cluster"));
     let equal = [1.5; 40];
     assert!(
         plain(&Input::from(Samples::from_rows(&equal, 20, 2).unwrap()), &Params::lsdg(1))
@@ -146,6 +157,179 @@ fn small_and_odd_runs_have_a_page() {
     );
 }
 
+/// A run of the default method by neighbour graphs, with everything known.
+fn by_graph(params: &Params, names: Option<&str>) -> Record {
+    let own = NearFarParams { engine: Engine::Graph, ..params.nearfar() };
+    record(90, &Params { method: MethodParams::NearFar(own), ..params.clone() }, names)
+}
+
+fn rows(text: &str) -> Vec<Vec<String>> {
+    text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn the_default_method_tells_how_it_found_the_answer() {
+    let record = by_graph(&Params::new(3), None);
+    let html = page(&record);
+    assert!(html.contains("3 clusters of") && html.contains(", by "), "the answer in a sentence");
+    assert!(html.contains("How was it found?") && html.contains("mean confidence"));
+    for section in ["views", "weights", "tree", "graphs", "sure", "clusters", "truth", "members", "run"] {
+        assert!(html.contains(&format!("<section id=\"{section}\">")), "no section {section}");
+    }
+    for stage in ["learning", "spectrum", "count"] {
+        assert!(!html.contains(&format!("<section id=\"{stage}\">")), "a section {stage}");
+    }
+    for absent in ["eigenvalue", "map-z", "map-v", "id=\"starts\"", "independent starts", "NaN"] {
+        assert!(!html.contains(absent), "{absent}");
+    }
+    let members = rows(&csv(&html, "members-table"));
+    assert!(members.len().is_multiple_of(4) && !members.is_empty(), "four members of every view");
+    for (at, member) in members.iter().enumerate() {
+        assert_eq!(member[2], ["6", "10", "15", "25"][at % 4]);
+        assert!((-1.0..=1.0).contains(&member[3].parse::<f64>().unwrap()));
+        assert!(member[4].parse::<f64>().unwrap() > 0.5, "{member:?}");
+    }
+    let views = rows(&csv(&html, "view-weights"));
+    assert!(views.iter().any(|view| view[1] == "1"), "the best view has weight 1");
+    let learnt: usize = views.iter().map(|view| view[4].parse::<usize>().unwrap()).sum();
+    assert_eq!(learnt, members.len());
+    // A row for every rank that was looked up, with its rate; the far ranks by what they share.
+    let weights = csv(&html, "weights-chart");
+    let columns: Vec<&str> = weights.lines().next().unwrap().split(',').collect();
+    let place = |name: &str| columns.iter().position(|column| column.starts_with(name));
+    let (near, rate) = (place("near").unwrap(), place("share").unwrap());
+    let weights = rows(&weights);
+    let sum: f64 = weights.iter().map(|row| row[near].parse::<f64>().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+    for (rank, row) in weights.iter().take(41).enumerate() {
+        assert_eq!((row[0].parse::<usize>().unwrap(), row[rate].is_empty()), (rank, false));
+    }
+    assert_eq!(weights[0][rate], "1");
+    assert!(weights.iter().skip(41).all(|row| row[near] == "0" && row[rate].is_empty()));
+    if let (Some(far), Some(last)) = (place("far"), place("up to")) {
+        let ranks = |row: &[String]| -> f64 {
+            row[last].parse::<f64>().unwrap() - row[0].parse::<f64>().unwrap() + 1.0
+        };
+        let sum: f64 = weights.iter().map(|row| row[far].parse::<f64>().unwrap() * ranks(row)).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+        assert_eq!(weights.iter().map(|row| ranks(row)).sum::<f64>(), 90.0);
+    } else {
+        assert_eq!(weights.len(), 41);
+    }
+    assert_eq!(Record::from_json(&record.to_json()).unwrap(), record);
+    assert_eq!(page(&record), page(&by_graph(&Params::new(3), None)), "the same run, another page");
+}
+
+#[test]
+fn confidence_counts_every_point() {
+    let record = by_graph(&Params::new(3), None);
+    let html = page(&record);
+    let sum = |figure: &str, column: usize| -> usize {
+        rows(&csv(&html, figure)).iter().map(|row| row[column].parse::<usize>().unwrap()).sum()
+    };
+    assert_eq!([sum("confidence", 2), sum("confidence-clusters", 1), sum("reliability", 2)], [90, 90, 90]);
+    let points = csv(&html, "points");
+    let place = points.lines().next().unwrap().split(',').position(|name| name == "confidence").unwrap();
+    let sure: Vec<f64> = rows(&points).iter().map(|row| row[place].parse().unwrap()).collect();
+    assert_eq!(sure.iter().filter(|sure| **sure < 0.5).count(), sum("confidence-clusters", 3));
+    if html.contains("id=\"uncertain\"") {
+        let least: Vec<f64> =
+            rows(&csv(&html, "uncertain")).iter().map(|row| row[2].parse().unwrap()).collect();
+        assert!(least.is_sorted(), "{least:?}");
+        let lowest = sure.iter().copied().fold(1.0, f64::min);
+        assert!((least[0] - lowest).abs() < 1e-3, "{least:?} and {lowest}");
+    }
+}
+
+#[test]
+fn the_tree_has_every_join() {
+    let html = page(&by_graph(&Params::new(3), None));
+    let joins = rows(&csv(&html, "merges"));
+    let number = |row: &[String], at: usize| row[at].parse::<usize>().unwrap();
+    assert!(joins.len() >= 3);
+    for (at, join) in joins.iter().enumerate() {
+        assert_eq!(number(join, 0), at + 1, "the last join first");
+    }
+    assert_eq!(number(&joins[0], 2) + number(&joins[0], 4), 90, "the last join has all points");
+    assert!(html.contains("cluster 0 ·"), "leaves have no names");
+}
+
+#[test]
+fn a_number_that_was_found_is_told_with_its_curve() {
+    let record = by_graph(&Params::auto(), None);
+    let html = page(&record);
+    assert!(html.contains("<section id=\"count\">") && html.contains("How many?"));
+    let gaps = rows(&csv(&html, "gaps"));
+    assert_eq!(gaps[0][0], "2");
+    assert!(gaps.iter().all(|gap| gap[1].parse::<f64>().unwrap().is_finite()));
+    let noise: Vec<f64> = (0..400).map(|at| f64::from((at * 7919 + at * at * 31) % 1009)).collect();
+    let input = Input::from(Samples::from_rows(&noise, 200, 2).unwrap());
+    let own = NearFarParams { engine: Engine::Graph, ..NearFarParams::default() };
+    let params = Params { method: MethodParams::NearFar(own), ..Params::auto() };
+    let model = fit_observed(&input, &params, &Silent).unwrap();
+    let html = plain(&input, &params);
+    let stand_out = model.account.unwrap().count.unwrap().groups;
+    assert_eq!(html.contains("No groups stand out"), !stand_out);
+    assert_eq!(html.contains("One cluster of 200 points: no groups stand out"), !stand_out);
+}
+
+#[test]
+fn a_mixture_tells_its_tests() {
+    let mut record =
+        serde_json::from_str::<serde_json::Value>(&by_graph(&Params::new(3), None).to_json()).unwrap();
+    let tests = |explains: bool, told: f64| serde_json::json!({ "explains": explains, "parts": 3, "covariance": "tied", "tail": 5.0, "told": told, "sharpness": 0.61, "drawn_sharpness": 0.615 });
+    record["account"]["mixture"] = tests(false, 0.63);
+    let html = page(&Record::from_json(&record.to_string()).unwrap());
+    assert!(html.contains("was tried first and does not explain the rows") && html.contains("T = 0.630"));
+    record["account"]["engine"] = "mixture".into();
+    record["account"]["members"] = serde_json::json!([]);
+    record["account"]["mixture"] = tests(true, 0.51);
+    (record["near"], record["far"], record["starts"]) =
+        (serde_json::json!([]), serde_json::json!([]), serde_json::json!([]));
+    record["correct"] = serde_json::Value::Null;
+    let html = page(&Record::from_json(&record.to_string()).unwrap());
+    assert!(html.contains("by a mixture of 3 heavy-tailed parts") && html.contains("T = 0.510"));
+    assert!(html.contains("explains the rows") && !html.contains("<section id=\"members\">"));
+    let told = rows(&csv(&html, "mixture"));
+    assert!(told.iter().all(|test| test[test.len() - 1] == "yes"), "{told:?}");
+}
+
+#[test]
+fn names_of_the_default_method_stay_text() {
+    let record = by_graph(&Params::new(3), Some(HOSTILE));
+    for html in [page(&record), comparison(&record, &record, [HOSTILE, HOSTILE])] {
+        assert!(!html.contains("<img") && html.matches("<script").count() == 1, "a name became a tag");
+    }
+}
+
+#[test]
+fn records_of_older_versions_are_drawn() {
+    let record = record(45, &Params::lsdg(3).starts(2), None);
+    let mut old: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
+    for part in ["account", "confidence", "tree"] {
+        assert!(old.get(part).is_none(), "{part} of a method that has none");
+        old.as_object_mut().unwrap().remove(part);
+    }
+    assert_eq!(page(&Record::from_json(&old.to_string()).unwrap()), page(&record));
+    let mut new: serde_json::Value =
+        serde_json::from_str(&by_graph(&Params::auto(), None).to_json()).unwrap();
+    new["account"]["later"] = 1.into();
+    new["account"].as_object_mut().unwrap().remove("judged_on");
+    assert!(page(&Record::from_json(&new.to_string()).unwrap()).contains("How many?"));
+}
+
+#[test]
+fn agreement_is_told_of_the_starts_that_were_kept() {
+    let record = record(60, &Params::lsdg(3).starts(4), None);
+    let kept = record.starts.iter().filter(|start| start.kept).count();
+    let html = page(&record);
+    assert_eq!(html.contains("4 independent starts agree"), kept == 4);
+    assert_eq!(
+        html.contains(&format!("{kept} independent starts (those that were kept of 4)")),
+        (2..4).contains(&kept)
+    );
+}
+
 #[test]
 fn pairs_have_a_page() {
     let data = blobs(30, 3);
@@ -157,6 +341,8 @@ fn pairs_have_a_page() {
     let matrix = Samples::from_rows(&distances, 30, 30).unwrap();
     let html = plain(&Input::Distances(matrix), &Params::lsdg(3).starts(2));
     assert!(html.contains("a matrix of distances") && html.contains("Distances of pairs"));
+    let html = plain(&Input::Distances(matrix), &Params::new(3));
+    assert!(html.contains("by the neighbour graph of the pairs") && html.contains("Pairs have no columns"));
     let matrix = Samples::from_rows(&affinities, 30, 30).unwrap();
     assert!(plain(&Input::Affinities(matrix), &Params::lsdg(3).starts(2)).contains("Affinities of pairs"));
     let (mut indices, mut lengths) = (Vec::new(), Vec::new());
@@ -205,6 +391,23 @@ fn twenty_thousand_points_stay_below_five_megabytes() {
     assert!(html.len() < 5_000_000, "{} bytes", html.len());
     assert!(html.contains("data-kind=\"squares\""));
     println!("{} bytes of page, {} of record", html.len(), record.to_json().len());
+}
+
+#[test]
+fn damaged_parts_of_the_default_method_are_refused() {
+    let whole: serde_json::Value = serde_json::from_str(&by_graph(&Params::new(3), None).to_json()).unwrap();
+    let damages: [&dyn Fn(&mut serde_json::Value); 5] = [
+        &|v| v["tree"]["merges"][0] = serde_json::json!([5, 5, 1.0]),
+        &|v| v["tree"]["leaves"][0] = serde_json::json!([5_000, 0]),
+        &|v| v["tree"]["leaves"][0][1] = 99.into(),
+        &|v| v["confidence"]["clusters"] = serde_json::json!([]),
+        &|v| v["confidence"]["histogram"]["edges"] = serde_json::json!([0.0]),
+    ];
+    for change in damages {
+        let mut value = whole.clone();
+        change(&mut value);
+        assert!(Record::from_json(&value.to_string()).unwrap_err().to_string().contains("damaged"));
+    }
 }
 
 #[test]

@@ -65,7 +65,8 @@ pub struct Model {
     pub search: Option<SearchReport>,
     /// How clusters join; of the default method.
     pub tree: Option<MergeTree>,
-    /// How sure every label is, in 0 to 1: the share of members and neighbours that agree with it. Of the default method; empty elsewhere.
+    /// How sure every label is, in 0 to 1: the share of members that agree with it times the share of the point's neighbourhood that does; the posterior
+    /// where a mixture is the answer. Of the default method; empty elsewhere.
     pub confidence: Vec<f64>,
     /// How the default method came to its answer.
     pub account: Option<Account>,

@@ -120,6 +120,40 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
+/// Passes wishes to stop on and keeps quiet: for work of other stages on the way.
+pub(crate) struct Unheard<'a>(pub(crate) &'a dyn Observer);
+
+impl Observer for Unheard<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
+/// Tells of the same stage done so many times as of one.
+pub(crate) struct Repeated<'a> {
+    pub(crate) inner: &'a dyn Observer,
+    pub(crate) times: u64,
+}
+
+impl Observer for Repeated<'_> {
+    fn notice(&self, event: &Event<'_>) {
+        match *event {
+            Event::Progress { stage, done, total } => {
+                self.inner.notice(&Event::Progress { stage, done, total: total * self.times });
+            }
+            _ => self.inner.notice(event),
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.inner.cancelled()
+    }
+
+    fn enough(&self) -> bool {
+        self.inner.enough()
+    }
+}
+
 /// A flag that another thread may raise to stop a run.
 #[derive(Debug, Default)]
 pub struct CancelFlag(AtomicBool);

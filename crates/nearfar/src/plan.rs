@@ -335,7 +335,8 @@ impl Plan {
         let points = cells.saturating_mul(wide + held.bytes()[1]);
         let judged = (if n > 12_000 { 4_000 } else { n }).saturating_mul(m);
         let judging = judged.saturating_mul(4 * wide * threads.min(VIEWS)) + 10_000.min(n) * m * wide;
-        let search = (own * 40 * 24).saturating_add(threads.saturating_mul(m.saturating_mul(2048) + (1 << 20)));
+        let search =
+            (own * 40 * 24).saturating_add(threads.saturating_mul(m.saturating_mul(2048) + (1 << 20)));
         let lists = VIEWS * n * BYTES_OF_LISTS;
         let members = threads.min(MEMBERS) * n * BYTES_OF_MEMBER + MEMBERS * n * 12;
         let consensus = n.saturating_mul(BYTES_OF_CONSENSUS).saturating_add(n.saturating_mul(8 * r));
@@ -358,7 +359,10 @@ impl Plan {
         }
         let workers = (threads * job.ranks.unwrap_or(1).max(1) as u64) as f64;
         let searched = VIEWS as f64 * search_work(job.n_samples, job.n_features) * SECONDS_PER_MULTIPLY / 2.0;
-        let judged = VIEWS as f64 * 2.0 * search_work((judged / m.max(1)) as usize, job.n_features) * SECONDS_PER_MULTIPLY;
+        let judged = VIEWS as f64
+            * 2.0
+            * search_work((judged / m.max(1)) as usize, job.n_features)
+            * SECONDS_PER_MULTIPLY;
         let learnt = n as f64 * (MEMBERS as f64 * SECONDS_PER_MEMBER_POINT + SECONDS_PER_POINT);
         let seconds = (searched + judged + learnt) / workers;
         let (mode, binned, precision) = (Mode::Exact, None, Precision::Double);

@@ -84,7 +84,11 @@ impl Views {
 
     /// Those that were asked for; all where the run chooses.
     pub fn asked(self) -> impl Iterator<Item = View> {
-        View::ALL.into_iter().zip(self.asked).filter(move |(_, asked)| *asked || self.is_auto()).map(|(view, _)| view)
+        View::ALL
+            .into_iter()
+            .zip(self.asked)
+            .filter(move |(_, asked)| *asked || self.is_auto())
+            .map(|(view, _)| view)
     }
 }
 
@@ -128,7 +132,10 @@ impl Standard {
     #[must_use]
     pub fn new(spreads: &[Spread]) -> Self {
         let deviation = |spread: &Spread| if spread.deviation > 0.0 { spread.deviation } else { 1.0 };
-        Self { mean: spreads.iter().map(|s| s.mean).collect(), deviation: spreads.iter().map(deviation).collect() }
+        Self {
+            mean: spreads.iter().map(|s| s.mean).collect(),
+            deviation: spreads.iter().map(deviation).collect(),
+        }
     }
 
     /// One row as a view shows it.
@@ -149,7 +156,8 @@ impl Standard {
 pub fn worth_a_look(samples: &Samples<'_>, spreads: &[Spread], asked: Views) -> Vec<View> {
     let standard = Standard::new(spreads);
     let wide = spreads.iter().filter(|spread| spread.deviation > 0.0).count() >= UNIT_FROM;
-    let with_spread = || spreads.iter().filter(|spread| spread.deviation > 0.0).map(|spread| spread.deviation);
+    let with_spread =
+        || spreads.iter().filter(|spread| spread.deviation > 0.0).map(|spread| spread.deviation);
     let even = |values: &mut dyn Iterator<Item = f64>| {
         let (least, most) = values.fold((f64::INFINITY, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
         most - least <= SAME * most || least > most

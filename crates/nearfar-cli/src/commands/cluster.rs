@@ -52,7 +52,13 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     }
     let alone = ranks::team().is_none();
     let ranks_pairs = params.method.kind().needs() == Needs::Slices;
-    if ranks_pairs && alone && params.mode == Mode::Auto && plan.mode == Mode::Binned && !output.quiet && !output.json {
+    if ranks_pairs
+        && alone
+        && params.mode == Mode::Auto
+        && plan.mode == Mode::Binned
+        && !output.quiet
+        && !output.json
+    {
         say(format_args!(
             "{} points are too many for exact mode here: binned mode (--mode exact insists)",
             data.n_samples()
@@ -99,7 +105,8 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     let drawn = alone && (output.report.is_some() || output.out_dir.is_some());
     let record =
         drawn.then(|| report::record(&data, &model, &summary, &settings, &plan, picture)).transpose()?;
-    let parts = Parts { data: &data, model: &model, columns: &columns, settings: &settings, record: record.as_ref() };
+    let parts =
+        Parts { data: &data, model: &model, columns: &columns, settings: &settings, record: record.as_ref() };
     write(output, &parts, &mut summary)?;
     if let Some(checkpoint) = &checkpoint {
         checkpoint.remove()?; // only now: what it could make again is safe
@@ -128,10 +135,10 @@ fn checkpoint(output: &OutputArgs, params: &Params) -> Outcome<Option<Checkpoint
         }
         return Err(Failure::wrong(format!("{flag} needs a folder; name it with --checkpoint DIR")));
     };
-    if params.method != MethodParams::Lsdg {
+    if !matches!(params.method, MethodParams::Lsdg | MethodParams::NearFar(_)) {
         let method = params.method.kind();
         return Err(Failure::wrong(format!(
-            "only lsdg can save itself; leave out --checkpoint with {method}, or add --method lsdg"
+            "{method} cannot save itself, only nearfar and lsdg can; leave out --checkpoint"
         )));
     }
     // A folder that can only be read can still be resumed from.
@@ -254,8 +261,8 @@ fn keep_what_there_is(
         let columns = best.as_ref().map(|model| Columns::plain(&model.labels, ids.as_deref()));
         let mut kept = Vec::new();
         if let (Some(path), Some(columns)) = (&file, &columns) {
-            let written = LabelFormat::of(path)
-                .and_then(|format| write_file(path, |out| columns.write(out, format)));
+            let written =
+                LabelFormat::of(path).and_then(|format| write_file(path, |out| columns.write(out, format)));
             kept.push(match written {
                 Ok(()) => format!("the labels of the best so far are in {}", path.display()),
                 Err(failure) => failure.message,

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::picture::shown_without_far;
+
 /// Okabe and Ito's colours, told apart by every kind of eye.
 const COLORS: [&str; 8] =
     ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#999999"];
@@ -10,13 +12,16 @@ const STYLE: &str = "<style>text{font:12px system-ui,sans-serif;fill:#333}.axis{
 .title{font-weight:600;font-size:14px}.note{fill:#666}\
 @media(prefers-color-scheme:dark){text{fill:#ddd}.note{fill:#aaa}.paper{fill:#16181d}}</style>";
 
-/// w up and p down over rank on a log axis, with the share of right neighbours at each rank.
+/// w up and p down over rank on a log axis, with the share of right neighbours at each rank; w alone where no far ranks are learnt.
 pub(crate) fn weights(title: &str, near: &[f64], far: &[f64], correct: &[f64]) -> String {
     const W: f64 = 760.0;
     const H: f64 = 340.0;
     let (left, right, top, bottom) = (84.0, 40.0, 44.0, 46.0);
-    let middle = top + (H - top - bottom) / 2.0;
-    let half = (H - top - bottom) / 2.0;
+    let both = far.len() == near.len() && far.iter().any(|p| *p > 0.0);
+    let shown = if both { near.len() } else { near.len().min(shown_without_far(near) + 1) };
+    let (near, correct) = (&near[..shown], &correct[..shown.min(correct.len())]);
+    let half = (H - top - bottom) / if both { 2.0 } else { 1.0 };
+    let middle = top + half;
     let n = near.len().max(2);
     let x = |rank: usize| left + (W - left - right) * ((rank + 1) as f64).ln() / (n as f64).ln();
     let largest = |w: &[f64]| w.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -25,7 +30,11 @@ pub(crate) fn weights(title: &str, near: &[f64], far: &[f64], correct: &[f64]) -
         W,
         H,
         title,
-        "Bars above the axis: trust in each neighbour rank as near (w). Bars below: as far (p). Line: share of neighbours at that rank with the same true class.",
+        if both {
+            "Bars above the axis: trust in each neighbour rank as near (w). Bars below: as far (p). Line: share of neighbours at that rank with the same true class."
+        } else {
+            "Bars: trust in each neighbour rank (w). Line: share of neighbours at that rank with the same true class."
+        },
     );
     for (weights, most, color, up) in [(near, most_near, COLORS[0], 1.0), (far, most_far, COLORS[4], -1.0)] {
         let mut path = String::new();
@@ -57,21 +66,27 @@ pub(crate) fn weights(title: &str, near: &[f64], far: &[f64], correct: &[f64]) -
             H - bottom + 20.0
         );
     }
-    for (at, label) in [(top, "1"), (middle, "½"), (H - bottom, "0")] {
+    for (at, label) in [(top, "1"), ((top + H - bottom) / 2.0, "½"), (H - bottom, "0")] {
         let _ = write!(svg, "<text x=\"{}\" y=\"{:.1}\">{label}</text>", W - right + 8.0, at + 4.0);
     }
+    let of_far = if both {
+        let (x, y) = (left - 6.0, H - bottom - 4.0);
+        format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\">p ≤ {most_far:.4}</text>")
+    } else {
+        String::new()
+    };
     let _ = write!(
         svg,
         "<text x=\"{left}\" y=\"{0}\">rank: 1 is the point itself, 2 its nearest neighbour, …</text>\
          <text x=\"{1}\" y=\"{2}\" text-anchor=\"end\" >w ≤ {most_near:.3}</text>\
-         <text x=\"{1}\" y=\"{3}\" text-anchor=\"end\">p ≤ {most_far:.4}</text>\
-         <text x=\"{4}\" y=\"{5}\" text-anchor=\"end\">share with the same class (line)</text></svg>",
+         {5}\
+         <text x=\"{3}\" y=\"{4}\" text-anchor=\"end\">share with the same class (line)</text></svg>",
         H - 8.0,
         left - 6.0,
         top + 10.0,
-        H - bottom - 4.0,
         W - 8.0,
-        top - 10.0
+        top - 10.0,
+        of_far
     );
     svg
 }
@@ -135,6 +150,9 @@ mod tests {
         let svg = scatter("<a & b>", &[0.0, 0.0, 1.0, 1.0], &[("x\"y", &[0, 1])]);
         assert!(svg.contains("&lt;a &amp; b&gt;") && svg.contains("x&quot;y"));
         assert_eq!((svg.matches("<circle").count(), svg.matches("<path").count()), (1, 1));
-        assert!(!weights("t", &[1.0, 0.0], &[0.0, 1.0], &[1.0, 0.5]).contains("NaN"));
+        let both = weights("t", &[1.0, 0.0], &[0.0, 1.0], &[1.0, 0.5]);
+        assert!(!both.contains("NaN") && both.contains("p ≤ 1.0000"));
+        let alone = weights("t", &[0.0, 0.7, 0.3], &[], &[1.0, 0.5, 0.2]);
+        assert!(!alone.contains("NaN") && !alone.contains("p ≤") && alone.contains("w ≤ 0.700"));
     }
 }

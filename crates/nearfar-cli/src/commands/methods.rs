@@ -25,7 +25,7 @@ pub(crate) fn run(args: &MethodsArgs) -> Outcome {
 fn plain(markdown: &str) -> String {
     markdown
         .lines()
-        .map(|line| match line.strip_prefix("# ") {
+        .map(|line| match line.strip_prefix("## ").or_else(|| line.strip_prefix("# ")) {
             Some(heading) => heading.to_uppercase() + "\n",
             None => line.replace('`', "") + "\n",
         })

@@ -11,7 +11,7 @@ const DOWN: usize = 3;
 pub(crate) struct Picture<'a> {
     /// w, from rank 0, the point itself, which is not drawn.
     pub(crate) near: &'a [f64],
-    /// p, in the same way.
+    /// p, in the same way; empty where no far ranks are learnt. The picture then ends a little behind the last trusted rank.
     pub(crate) far: &'a [f64],
     pub(crate) unicode: bool,
     pub(crate) paint: Paint,
@@ -20,11 +20,14 @@ pub(crate) struct Picture<'a> {
 impl Picture<'_> {
     /// Lines of at most 80 columns, each ended.
     pub(crate) fn draw(&self) -> String {
-        let last = self.near.len().saturating_sub(1);
+        let both = self.far.len() == self.near.len() && self.far.iter().any(|p| *p > 0.0);
+        let all = self.near.len().saturating_sub(1);
+        let last = if both { all } else { all.min(shown_without_far(self.near)) };
         if last < 2 {
             return String::new();
         }
-        let (near, far) = (columns(self.near), columns(self.far));
+        let near = columns(&self.near[..=last]);
+        let far = if both { columns(self.far) } else { Vec::new() };
         let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
         let (top, bottom) = (most(&near), most(&far));
         let mut text = String::new();
@@ -39,7 +42,7 @@ impl Picture<'_> {
             (0..WIDTH).map(|x| if ticks.iter().any(|t| t.0 == x) { mark } else { rule }).collect();
         text += &format!("{:>MARGIN$}{axis}\n", "rank ");
         text += &format!("{:MARGIN$}{}\n", "", self.paint.dim(numbers(&ticks)));
-        for line in 0..DOWN {
+        for line in (0..DOWN).filter(|_| both) {
             let label = if line == DOWN - 1 { format!("p {bottom:.3} ") } else { String::new() };
             let bars: String = far.iter().map(|x| self.falling(share(*x, bottom), line)).collect();
             text += &format!("{label:>MARGIN$}{}\n", self.paint.far(bars.trim_end()));
@@ -78,6 +81,11 @@ impl Picture<'_> {
             _ => ' ',
         }
     }
+}
+
+/// The last rank of a picture without far ones.
+pub(super) fn shown_without_far(near: &[f64]) -> usize {
+    near.iter().rposition(|w| *w > 0.0).map_or(0, |last| (last + last / 3).max(9))
 }
 
 fn share(value: f64, most: f64) -> f64 {
@@ -147,6 +155,9 @@ mod tests {
                 assert!(drawn.lines().all(|line| line.chars().count() <= 80), "{n}:\n{drawn}");
                 assert_eq!(drawn.is_empty(), n < 3);
                 assert!(unicode || drawn.is_ascii());
+                let alone = Picture { near: &weights, far: &[], unicode, paint }.draw();
+                assert!(alone.lines().all(|line| line.chars().count() <= 80), "{n}:\n{alone}");
+                assert!(alone.len() <= drawn.len() && alone.is_empty() == (n < 3));
             }
         }
     }

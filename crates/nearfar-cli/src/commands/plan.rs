@@ -75,7 +75,7 @@ fn of_ranks(args: &PlanArgs, params: &Params, ranks: usize) -> Outcome {
             human_bytes(cost.replicated)
         )?;
         for (name, bytes) in &plan.parts {
-            writeln!(out, "  {name:<8} {:>10}", human_bytes(*bytes))?;
+            writeln!(out, "  {name:<9} {:>10}", human_bytes(*bytes))?;
         }
         writeln!(
             out,
@@ -112,7 +112,7 @@ pub(crate) fn print_plan(plan: &Plan, points: usize, params: &Params) -> Outcome
             human_bytes(plan.limit)
         )?;
         for (name, bytes) in &plan.parts {
-            writeln!(out, "  {name:<8} {:>10}", human_bytes(*bytes))?;
+            writeln!(out, "  {name:<9} {:>10}", human_bytes(*bytes))?;
         }
         if params.method.kind() == MethodKind::NearFar {
             return writeln!(out, "time       about {}", time(plan.seconds));

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &RelabelArgs) -> Outcome {
     }
     let k = args.clusters;
     if k == 0 {
-        return Err(Failure::wrong("-k = 0 is not allowed: it must be a number from 1 on"));
+        return Err(Failure::wrong("-k = 0 is not allowed: it must be 1 or more"));
     }
     let model = SavedModel::load(&args.model)?;
     let own = model.about.n_clusters;

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::values::Portion;
+use super::values::{Portion, level};
 
 /// What labels come with.
 #[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
@@ -20,6 +20,6 @@ pub(crate) struct LabelArgs {
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) min_confidence: Option<f64>,
     /// Also write the labels with other numbers of clusters, a column for each: 5,10,20 gives k5, k10 and k20
-    #[arg(long, value_name = "K,K,...", value_delimiter = ',')]
+    #[arg(long, value_name = "K,K,...", value_delimiter = ',', value_parser = level)]
     pub(crate) levels: Option<Vec<usize>>,
 }

@@ -4,8 +4,8 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::values::{
-    Clusters, EngineName, GraphKindName, MethodName, ModeName, PrecisionName, PresetName, Prune, RegularizerName,
-    Size, SolverName, StartName, ViewNames,
+    Clusters, EngineName, GraphKindName, MethodName, ModeName, PrecisionName, PresetName, Prune,
+    RegularizerName, Size, SolverName, StartName, ViewNames,
 };
 
 /// Headings of the flags that only some methods take.

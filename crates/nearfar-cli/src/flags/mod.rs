@@ -11,8 +11,8 @@ pub(crate) use labels::LabelArgs;
 pub(crate) use learn::LearnArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use values::{
-    Clusters, EngineName, GraphKind, GraphKindName, InputKind, MethodName, MetricName, ModeName, PrecisionName, PresetName,
-    ProgressKind, Prune, RegularizerName, Scale, SolverName, StartName, ViewNames,
+    Clusters, EngineName, GraphKind, GraphKindName, InputKind, MethodName, MetricName, ModeName,
+    PrecisionName, PresetName, ProgressKind, Prune, RegularizerName, Scale, SolverName, StartName, ViewNames,
 };
 
 use std::path::PathBuf;
@@ -142,7 +142,7 @@ pub(crate) struct RelabelArgs {
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// Number of clusters
-    #[arg(short = 'k', long, value_name = "K", required = true)]
+    #[arg(short = 'k', long, value_name = "K", value_parser = values::level)]
     pub(crate) clusters: usize,
     /// Write the labels to this file instead of stdout (.csv, .txt, .npy or .json)
     #[arg(short, long, value_name = "FILE")]

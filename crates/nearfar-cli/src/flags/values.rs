@@ -4,9 +4,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use nearfar::engine::Engine;
 use nearfar::graph::GraphKind as FactoredGraph;
 use nearfar::learn::{MethodKind, Regularizer};
-use nearfar::engine::Engine;
 use nearfar::params::{Pruning, Starts};
 use nearfar::views::Views;
 use nearfar::{Metric, Mode, Precision, Preset};
@@ -246,7 +246,8 @@ impl FromStr for Portion {
 
     /// A number below 1, or one below 100 with % behind it.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no share of the points; write it as 5% or 0.05, above 0 and below 1");
+        let wrong =
+            || format!("{text:?} is no share of the points; write it as 5% or 0.05, above 0 and below 1");
         let trimmed = text.trim();
         let (number, unit) = trimmed.strip_suffix('%').map_or((trimmed, 1.0), |number| (number, 100.0));
         let share = number.trim().parse::<f64>().map_err(|_| wrong())? / unit;
@@ -382,6 +383,11 @@ impl From<Pause> for String {
     fn from(pause: Pause) -> Self {
         pause.text
     }
+}
+
+/// A number of clusters among others, or the only one.
+pub(super) fn level(text: &str) -> Result<usize, String> {
+    text.trim().parse().map_err(|_| format!("{text:?} is no number of clusters; write it as 12"))
 }
 
 /// A whole number, perhaps written as 1e8.

@@ -22,11 +22,19 @@ fn answer(account: &Account, verbose: bool) -> String {
             format!("a mixture of {} explains the points ({})", parts(report), tests(report))
         }
         (Engine::Mixture, Some(report)) => {
-            format!("a mixture of {}, as asked, though it does not explain the points ({})", parts(report), tests(report))
+            format!(
+                "a mixture of {}, as asked, though it does not explain the points ({})",
+                parts(report),
+                tests(report)
+            )
         }
         (Engine::Mixture, None) => "by a mixture".to_owned(),
         (_, Some(report)) if verbose && !report.explains => {
-            format!("by neighbour graphs; a mixture of {} does not explain the points ({})", parts(report), tests(report))
+            format!(
+                "by neighbour graphs; a mixture of {} does not explain the points ({})",
+                parts(report),
+                tests(report)
+            )
         }
         _ => "by neighbour graphs".to_owned(),
     }
@@ -53,7 +61,7 @@ fn parts(report: &MixtureReport) -> String {
 /// What the two tests gave.
 fn tests(report: &MixtureReport) -> String {
     let MixtureReport { told, sharpness, drawn_sharpness, .. } = report;
-    format!("T = {told:.2}; graph {sharpness:.2}, drawn rows {drawn_sharpness:.2}")
+    format!("T\u{a0}=\u{a0}{told:.2}; graph\u{a0}{sharpness:.2}, drawn rows\u{a0}{drawn_sharpness:.2}")
 }
 
 /// How far every view was trusted; nothing where there was none to weigh.
@@ -94,7 +102,11 @@ fn trusted(model: &Model) -> Option<String> {
         sum += w;
         sum >= total / 2.0
     })?;
-    let near = if near == last { format!("the nearest {last} ranks") } else { format!("{near} of the nearest {last} ranks") };
+    let near = if near == last {
+        format!("the nearest {last} ranks")
+    } else {
+        format!("{near} of the nearest {last} ranks")
+    };
     let first = match half {
         1 => "the first".to_owned(),
         half => format!("the first {half}"),
@@ -105,14 +117,16 @@ fn trusted(model: &Model) -> Option<String> {
 
 /// How the number of clusters was found.
 fn number(count: &Counted) -> String {
-    if !count.groups {
-        let others: Vec<String> = count.others.iter().map(ToString::to_string).collect();
-        let next = if others.is_empty() { String::new() } else { format!(" (next best {})", listed(&others)) };
-        return format!("no groups stand out from what chance gives: {}{next}; -k K divides the points all the same", count.found);
-    }
     let others: Vec<String> = count.others.iter().map(ToString::to_string).collect();
     let next = if others.is_empty() { String::new() } else { format!("; next best {}", listed(&others)) };
-    format!("{} found{next}", count.found)
+    let found = count.found;
+    match (count.groups, count.by_mixture) {
+        (false, _) => {
+            format!("no groups stand out from what chance gives{next}; -k K divides the points all the same")
+        }
+        (true, true) => format!("{found} found, the parts of the mixture{next}"),
+        (true, false) => format!("{found} found{next}"),
+    }
 }
 
 /// Every member in a line.
@@ -148,10 +162,13 @@ mod tests {
         let mut account = Account::default();
         account.engine = Engine::Mixture;
         account.mixture = Some(report.clone());
-        let text = "a mixture of 3 Gaussian parts explains the points (T = 0.51; graph 0.43, drawn rows 0.44)";
-        assert_eq!(answer(&account, false), text);
+        let text =
+            "a mixture of 3 Gaussian parts explains the points (T = 0.51; graph 0.43, drawn rows 0.44)";
+        assert_eq!(answer(&account, false).replace('\u{a0}', " "), text);
         account.mixture = Some(MixtureReport { explains: false, tail: Some(5.0), ..report });
-        assert!(answer(&account, false).contains("heavy-tailed") && answer(&account, false).contains("does not"));
+        assert!(
+            answer(&account, false).contains("heavy-tailed") && answer(&account, false).contains("does not")
+        );
         account.engine = Engine::Graph;
         assert_eq!(answer(&account, false), "by neighbour graphs");
         assert!(answer(&account, true).contains("does not explain"));

@@ -173,7 +173,9 @@ impl Folder {
             self.put("tree.csv", |out| {
                 writeln!(out, "into,from,resolution")?;
                 let mut merges = tree.merges().iter();
-                merges.try_for_each(|Merge { into, from, resolution }| writeln!(out, "{into},{from},{resolution}"))
+                merges.try_for_each(|Merge { into, from, resolution }| {
+                    writeln!(out, "{into},{from},{resolution}")
+                })
             })?;
             self.put("leaves.csv", |out| {
                 writeln!(out, "leaf")?;

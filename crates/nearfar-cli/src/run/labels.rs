@@ -28,7 +28,8 @@ pub(crate) fn check(args: &LabelArgs, method: MethodKind, format: Option<LabelFo
         ("levels", args.levels.is_some()),
     ];
     if let Some((flag, _)) = asked.iter().find(|(_, asked)| *asked && method != MethodKind::NearFar) {
-        let what = if *flag == "levels" { "keeps a tree of clusters" } else { "tells how sure its labels are" };
+        let what =
+            if *flag == "levels" { "keeps a tree of clusters" } else { "tells how sure its labels are" };
         return Err(Failure::wrong(format!(
             "--{flag}: {method} makes nothing of the kind, only nearfar {what}; leave out --{flag}, or take --method nearfar"
         )));
@@ -77,7 +78,8 @@ pub(crate) fn columns<'a>(
             columns.levels.push((*level, labels));
         }
     }
-    columns.confidence = Some(&*model.confidence).filter(|confidence| args.confidence && !confidence.is_empty());
+    columns.confidence =
+        Some(&*model.confidence).filter(|confidence| args.confidence && !confidence.is_empty());
     let uncertain = uncertain(args, &model.confidence);
     for &point in &uncertain {
         columns.labels[point] = NOISE;

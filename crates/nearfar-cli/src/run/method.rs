@@ -20,7 +20,9 @@ enum Takers {
 
 /// Flags that only some methods take, with those that do, and whether each was given.
 fn flags(learn: &LearnArgs) -> Vec<(&'static str, Takers, bool)> {
-    use MethodKind::{Anls, AoSymNmf, CgSymNmf, Gnmf, GsNmf, Lsdg, NearFar, NmfAn, RbsMf, S3Nmf, SBsum, SymNmf};
+    use MethodKind::{
+        Anls, AoSymNmf, CgSymNmf, Gnmf, GsNmf, Lsdg, NearFar, NmfAn, RbsMf, S3Nmf, SBsum, SymNmf,
+    };
     use Takers::{Iterated, Only};
     vec![
         ("engine", Only(&[NearFar]), learn.engine.is_some()),
@@ -83,7 +85,7 @@ pub(crate) fn check_flags(method: MethodKind, learn: &LearnArgs) -> Outcome {
     let graph = learn.graph_kind.is_some() || learn.graph_neighbors.is_some();
     if graph && !matches!(method.needs(), Needs::Graph | Needs::Both) {
         let text = format!(
-            "--graph-kind and --graph-neighbors are for methods that factor a fixed graph, not {method}"
+            "--graph-kind and --graph-neighbors are for methods that factor a fixed graph, not {method}; add --method phals or another of these, or leave them out"
         );
         return Err(Failure::wrong(text));
     }

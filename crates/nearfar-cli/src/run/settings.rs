@@ -140,7 +140,7 @@ fn clusters(method: MethodKind, learn: &LearnArgs) -> Outcome<Option<usize>> {
     match learn.clusters {
         Some(Clusters::Number(0)) => {
             let auto = if finds { ", or auto" } else { "" };
-            Err(Failure::wrong(format!("-k = 0 is not allowed: it must be a number from 1 on{auto}")))
+            Err(Failure::wrong(format!("-k = 0 is not allowed: it must be 1 or more{auto}")))
         }
         Some(Clusters::Number(number)) => Ok(Some(number)),
         Some(Clusters::Auto) | None if finds => Ok(None),
@@ -169,7 +169,9 @@ pub(crate) fn params_for(args: &ClusterArgs) -> Outcome<Params> {
                 "--scale fixes one view of the data, and --views asks for several; leave out one of them",
             ));
         }
-        own.views = Views::of(&[View::Raw]);
+        if !cosine {
+            own.views = Views::of(&[View::Raw]);
+        }
     }
     Ok(params)
 }

@@ -2,8 +2,8 @@
 
 use nearfar::checkpoint::{Checkpoint, Resumed};
 use nearfar::crew::{Tally, TeamReport};
-use nearfar::labels::score::Scores;
 use nearfar::engine::Account;
+use nearfar::labels::score::Scores;
 use nearfar::learn::lsdg::{Alpha, Density};
 use nearfar::learn::{MethodKind, StopReason};
 use nearfar::plan::human_bytes;
@@ -328,13 +328,19 @@ impl Summary {
             line("certainty", format!("{mean:.2} on average; {below} below 0.5"));
         }
         if let Some(Noise { points, up_to }) = self.noise {
-            let scored = if self.scores.is_some() { "; the scores count them with their clusters" } else { "" };
+            let scored =
+                if self.scores.is_some() { "; the scores count them with their clusters" } else { "" };
             let share = percent(points as f64 / self.n_samples.max(1) as f64);
-            line("noise", match points {
-                0 => "no point is labelled -1".to_owned(),
-                1 => format!("1 point is labelled -1 (certainty {up_to:.2}){scored}"),
-                _ => format!("{points} points ({share}) are labelled -1 (certainty up to {up_to:.2}){scored}"),
-            });
+            line(
+                "noise",
+                match points {
+                    0 => "no point is labelled -1".to_owned(),
+                    1 => format!("1 point is labelled -1 (certainty {up_to:.2}){scored}"),
+                    _ => format!(
+                        "{points} points ({share}) are labelled -1 (certainty up to {up_to:.2}){scored}"
+                    ),
+                },
+            );
         }
     }
 
@@ -347,9 +353,9 @@ impl Summary {
     fn stages(&self) -> String {
         let mut text = String::new();
         for Stage { stage, seconds } in self.seconds.iter().filter(|stage| stage.seconds >= 0.005) {
-            text += &format!("{stage} {}, ", time(*seconds));
+            text += &format!("{stage}\u{a0}{}, ", together(&time(*seconds)));
         }
-        text + &format!("total {}", time(self.seconds_total))
+        text + &format!("total\u{a0}{}", together(&time(self.seconds_total)))
     }
 }
 
@@ -370,6 +376,11 @@ pub(crate) fn score_line(scores: &Scores) -> String {
     format!("ACC {accuracy:.4}  NMI {nmi:.4}  ARI {ari:.4}  purity {purity:.4}  pair F {pair_f1:.4}")
 }
 
+/// Words that no line ends between.
+fn together(words: &str) -> String {
+    words.replace(' ', "\u{a0}")
+}
+
 /// Lines that fit 80 columns behind a name of ten letters.
 fn wrapped(text: &str) -> String {
     const INDENT: usize = 11;
@@ -386,7 +397,7 @@ fn wrapped(text: &str) -> String {
             width += blank.len() + letters;
         }
     }
-    lines
+    lines.replace('\u{a0}', " ")
 }
 
 /// A share as people read it.
@@ -460,7 +471,8 @@ fn describe(params: &Params) -> String {
         MethodKind::NearFar => {
             let own = params.nearfar();
             let engine = format!("{:?}", own.engine).to_lowercase();
-            let clusters = if params.find_clusters { "auto".to_owned() } else { params.n_clusters.to_string() };
+            let clusters =
+                if params.find_clusters { "auto".to_owned() } else { params.n_clusters.to_string() };
             return format!(
                 "method {method}, clusters {clusters}, engine {engine}, views {}, seed {}",
                 own.views, params.seed

@@ -36,7 +36,8 @@ impl Ticker {
             let mut wait = first;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 wait = every;
-                if let Some(line) = seen.lock().unwrap_or_else(PoisonError::into_inner).line(clock.elapsed()) {
+                if let Some(line) = seen.lock().unwrap_or_else(PoisonError::into_inner).line(clock.elapsed())
+                {
                     say(line);
                 }
             }

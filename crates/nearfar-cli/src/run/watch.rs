@@ -75,9 +75,11 @@ impl Watch {
             Event::Started { stage } => *bar = Some(new_bar(*stage)),
             Event::Progress { done, total, .. } => {
                 if let Some(bar) = &*bar {
-                    if bar.length().is_none_or(|length| length <= 1) {
+                    // A stage may count several times, as one that searches in several scalings.
+                    if bar.length().is_none_or(|length| length <= 1 || bar.position() >= length) {
                         bar.set_style(counting());
                         bar.set_length(*total);
+                        bar.set_position(0);
                     }
                     bar.inc(*done);
                 }

@@ -62,6 +62,7 @@ pub(crate) fn account(model: &SavedModel) -> Option<Account> {
             others: count.others.clone(),
             gaps: count.gaps.iter().map(|gap| finite(*gap)).collect(),
             groups: count.groups,
+            by_mixture: count.by_mixture,
         }),
         pieces: told.pieces,
         mixture: told.mixture.as_ref().map(|mixture| Mixture {
@@ -189,8 +190,9 @@ fn matched(labels: &[usize], r: usize, known: &Known) -> Option<Vec<Option<usize
 /// The view that was trusted most.
 pub(crate) fn best_view(account: &Account) -> Option<View> {
     let weight = |view: &ViewTrust| view.judged.map_or(1.0, |[weight, ..]| weight);
-    let learnt = account.views.iter().filter(|view| view.members > 0);
-    let best = learnt.reduce(|a, b| if weight(b) > weight(a) { b } else { a })?;
+    let any = account.learnt() > 0;
+    let shown = account.views.iter().filter(|view| view.members > 0 || !any);
+    let best = shown.reduce(|a, b| if weight(b) > weight(a) { b } else { a })?;
     View::ALL.into_iter().find(|view| view.name() == best.name)
 }
 

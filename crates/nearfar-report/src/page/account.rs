@@ -29,33 +29,38 @@ fn shape(mixture: &Mixture) -> &'static str {
     }
 }
 
-/// How the clusters were found, as the end of the headline.
+/// How the clusters were found, as the end of the headline, with what divides the two.
 pub(crate) fn by(record: &Record) -> Option<String> {
     let account = record.account.as_ref()?;
     if let (true, Some(mixture)) = (account.by_mixture(), &account.mixture) {
-        return Some(format!("by a mixture of {}", parts(mixture)));
+        return Some(format!(", by a mixture of {}", parts(mixture)));
     }
     if account.count.as_ref().is_some_and(|count| !count.groups) {
-        return Some("for no groups stand out".to_owned());
+        return Some(": no groups stand out".to_owned());
     }
     if account.members.is_empty() {
         return None;
     }
     let (learnt, all) = (account.learnt(), account.views.len());
     Some(match (record.kind.as_str(), learnt) {
-        ("samples", 1) if all == 1 => "by the neighbour graph of one view".to_owned(),
-        ("samples", _) if all == learnt => format!("by neighbour graphs of {}", count(learnt, "view")),
-        ("samples", 1) => format!("by the neighbour graph of 1 of {all} views"),
-        ("samples", _) => format!("by neighbour graphs of {learnt} of {all} views"),
-        _ => "by the neighbour graph of the pairs".to_owned(),
+        ("samples", 1) if all == 1 => ", by the neighbour graph of one view".to_owned(),
+        ("samples", _) if all == learnt => format!(", by neighbour graphs of {}", count(learnt, "view")),
+        ("samples", 1) => format!(", by the neighbour graph of 1 of {all} views"),
+        ("samples", _) => format!(", by neighbour graphs of {learnt} of {all} views"),
+        _ => ", by the neighbour graph of the pairs".to_owned(),
     })
 }
 
 /// The way to the answer, in sentences.
 pub(crate) fn how_found(record: &Record, account: &Account) -> Markup {
     let k = record.size[2];
+    // One cluster where no groups stand out: all there is to tell is why.
+    let told = account.by_mixture()
+        || !account.members.is_empty()
+        || account.count.is_none()
+        || account.mixture.is_some();
     html! {
-        b { "How was it found? " }
+        @if told { b { "How was it found? " } }
         @if account.by_mixture() {
             @if let Some(mixture) = &account.mixture {
                 "A mixture of " (parts(mixture)) ", " (shape(mixture)) ", "
@@ -98,7 +103,7 @@ fn trusted(account: &Account) -> Markup {
         account.views.iter().filter(of).map(|view| view.name.as_str()).collect::<Vec<_>>().join(", ")
     };
     let (learnt, left) = (names(&|view| view.members > 0), names(&|view| view.members == 0));
-    html! { "Of the " a href="#views" { "views" } " of the data " (learnt) @if account.learnt() == 1 { " is" } @else { " are" } " trusted" @if !left.is_empty() { "; left out: " (left) } "." }
+    html! { "Trusted " a href="#views" { "views" } " of the data: " (learnt) @if !left.is_empty() { "; left out: " (left) } "." }
 }
 
 fn how_many(found: &Count) -> Markup {
@@ -107,9 +112,9 @@ fn how_many(found: &Count) -> Markup {
         b { "How many? " }
         @if found.groups {
             "The number was found, not given: " b { (found.found) }
-            @if let Some(gap) = found.found.checked_sub(2).and_then(|at| found.gaps.get(at)) { " (null gap " (score(*gap)) ")" }
+            @if found.by_mixture { ", the parts of the mixture" } @else if let Some(gap) = found.found.checked_sub(2).and_then(|at| found.gaps.get(at)) { " (null gap " (score(*gap)) ")" }
             @if !found.others.is_empty() { "; the next best " @if found.others.len() == 1 { "number is " } @else { "numbers are " } (listed(&found.others)) }
-            ". " a href="#count" { "The curve" } " shows the others."
+            ". " a href="#count" { "The curve" } " shows them all."
         } @else {
             b { "No groups stand out" } ": "
             @if largest.is_finite() { "whatever the number, the clusters are hardly clearer than those of shuffled columns (largest null gap " (score(largest)) ")." }
@@ -120,7 +125,7 @@ fn how_many(found: &Count) -> Markup {
 
 /// The views, and what they are trusted for.
 pub(crate) fn views(record: &Record) -> Markup {
-    let Some(account) = &record.account else { return html! {} };
+    let Some(account) = record.account.as_ref().filter(|_| record.size[2] > 1) else { return html! {} };
     let judged: Vec<(&ViewTrust, [f64; 3])> =
         account.views.iter().filter_map(|view| view.judged.map(|judged| (view, judged))).collect();
     let test = account.mixture.as_ref().map(|mixture| test_table(mixture, account));
@@ -138,8 +143,13 @@ pub(crate) fn views(record: &Record) -> Markup {
                 .collect()
         })
         .collect();
-    let left: Vec<&str> =
-        judged.iter().filter(|(view, _)| view.members == 0).map(|(view, _)| view.name.as_str()).collect();
+    let learnt = account.learnt() > 0;
+    let left: Vec<&str> = judged
+        .iter()
+        .filter(|_| learnt)
+        .filter(|(view, _)| view.members == 0)
+        .map(|(view, _)| view.name.as_str())
+        .collect();
     let pairs = record.kind != "samples";
     html! {
         @if let Some(test) = test { (test) }
@@ -148,6 +158,7 @@ pub(crate) fn views(record: &Record) -> Markup {
             @else { p {
                 "A view is a scaling of the same rows; nobody knows beforehand which one shows the groups. Each is judged without labels: a view in which the data fall into clusters more clearly than the same values with every column shuffled is trusted more."
                 @if account.judged_on > 0 && account.judged_on < record.size[0] { " Views were judged on " (count(account.judged_on, "row")) " of " (grouped(record.size[0])) "." }
+                @if account.by_mixture() { " No view was needed for the labels; the one of the largest weight gave the tree." }
                 @if !left.is_empty() { " " b { "Left out" } " for their weight: " (left.join(", ")) "." }
                 @if judged.len() < 4 && record.size[1] < nearfar::views::UNIT_FROM { " Rows of unit length are looked at from " (nearfar::views::UNIT_FROM) " columns on." }
             } }
@@ -172,6 +183,7 @@ fn says(view: &str) -> &'static str {
 
 /// Three bars for every view.
 fn bars(views: &[(&ViewTrust, [f64; 3])], [width, _]: Size, class: &'static str) -> Markup {
+    let learnt = views.iter().any(|(view, _)| view.members > 0);
     const BAR: f64 = 11.0;
     let block = 3.0 * (BAR + 2.0) + 16.0;
     let names = if class == "wide" { 190.0 } else { 96.0 };
@@ -188,9 +200,9 @@ fn bars(views: &[(&ViewTrust, [f64; 3])], [width, _]: Size, class: &'static str)
     }
     for (row, (view, values)) in views.iter().enumerate() {
         let y = top + block * row as f64 + 8.0;
-        let used = if view.members > 0 { "label" } else { "tick" };
+        let used = if view.members > 0 || !learnt { "label" } else { "tick" };
         plot.text([names - 12.0, y + 16.0], "end", used, &view.name);
-        if view.members == 0 {
+        if view.members == 0 && learnt {
             plot.text([names - 12.0, y + 31.0], "end", "tick", "left out");
         }
         for (at, (value, (style, _))) in values.iter().zip(kinds).enumerate() {
@@ -249,7 +261,8 @@ pub(crate) fn number(record: &Record) -> Markup {
         return html! {};
     };
     let p = html! { p {
-        @if found.groups { "The number of clusters was not given. " b { (found.found) } " was taken: there the clusters of the data stand out most against those of data with shuffled columns."
+        @if found.groups { "The number of clusters was not given. " b { (found.found) } " was taken: "
+            @if found.by_mixture { "a mixture of so many parts explains the rows and is certain of its parts, which decides before the curve does." } @else { "there the clusters of the data stand out most against those of data with shuffled columns." }
             @if !found.others.is_empty() { " The next best: " (listed(&found.others)) ". Where their gaps are close, look at both (" code { "-k" } ")." } }
         @else { b { "No groups stand out. " } "No number of clusters has a null gap that shuffled data would not reach by chance, so that all points are left in one cluster. Give a number (" code { "-k" } ") to cut them all the same." }
         " What is counted is what the data have, not what they are called: classes that lie in one heap count once, and a class of several heaps more often."

@@ -16,7 +16,7 @@ pub(crate) fn answer(record: &Record) -> Markup {
     let seconds: f64 = record.seconds.iter().map(|(_, s)| s).sum();
     html! {
         p.eyebrow { (record.input) " · " (method_title(&record.method)) }
-        h1 { (headline(record)) @if let Some(by) = account::by(record) { ", " (by) } }
+        h1 { (headline(record)) @if let Some(by) = account::by(record) { (by) } }
         @if !record.complete { p.lead { b { "The run was stopped early; this is what it left." } } }
         @if let Some(account) = &record.account { p.lead { (account::how_found(record, account)) } }
         p.lead { (how_sure(record)) }
@@ -29,7 +29,7 @@ pub(crate) fn answer(record: &Record) -> Markup {
                 div { dt { "NMI" } dd { (score(truth.nmi)) } }
                 div { dt { "ARI" } dd { (score(truth.ari)) } }
             }
-            @if let Some(sure) = &record.confidence { div { dt { "mean confidence" } dd { (percent(sure.mean)) } } }
+            @if let Some(sure) = record.confidence.as_ref().filter(|_| record.size[2] > 1) { div { dt { "mean confidence" } dd { (percent(sure.mean)) } } }
             @if kept(record) > 1 { div { dt { @if record.account.is_some() { "agreement of members" } @else { "agreement of starts" } } dd { (score(record.agreement)) } } }
             @if record.soft && record.confidence.is_none() { div { dt { "mean membership" } dd { (percent(mean_inside(record))) } } }
             @if seconds > 0.0 { div { dt { "time" } dd { (duration(seconds)) } } }

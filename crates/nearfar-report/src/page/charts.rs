@@ -282,31 +282,55 @@ pub(crate) fn weights_chart(sets: &[Weights<'_>], size: Size, class: &'static st
     plot.finish(class, "Weights over ranks: trust as near above the axis, trust as far below it")
 }
 
+/// A row for every rank; of the default method one for all far ranks of a bin, which share their weight.
+fn weights_table(record: &Record) -> Table {
+    let (rate, ranks) = (record.correct.as_deref(), record.near.len());
+    let binned = record.account.is_some() && !record.far.is_empty();
+    let mut table = Table::new(&["rank", "near (w)"]);
+    if !record.far.is_empty() {
+        table.columns.push("far (p)".to_owned());
+    }
+    if rate.is_some() {
+        table.columns.push("share of one class".to_owned());
+    }
+    if binned {
+        table.columns.push("up to rank".to_owned());
+    }
+    let far = |rank: usize| record.far.get(rank).copied();
+    let alike = |a: usize, b: usize| {
+        let known = |rank: usize| record.near[rank] > 0.0 || rate.is_some_and(|rate| rank < rate.len());
+        binned && !known(a) && !known(b) && far(a) == far(b)
+    };
+    let mut rank = 0;
+    while rank < ranks {
+        let last = (rank + 1..ranks).find(|next| !alike(rank, *next)).unwrap_or(ranks) - 1;
+        let mut row = vec![Cell::Count(rank), Cell::Number(record.near[rank])];
+        row.extend(far(rank).map(Cell::Number));
+        row.extend(rate.map(|rate| Cell::from(rate.get(rank).copied())));
+        if binned {
+            row.push(Cell::Count(last));
+        }
+        table.rows.push(row);
+        rank = last + 1;
+    }
+    table
+}
+
 pub(crate) fn weights(record: &Record) -> Markup {
     if record.near.len() < 3 {
         return html! {};
     }
     let active = |weights: &[f64]| weights.iter().filter(|w| **w > 0.0).count();
     let (near, far, ranks) = (active(&record.near), active(&record.far), record.near.len());
-    let mut table = Table::new(&["rank", "near (w)"]);
-    if !record.far.is_empty() {
-        table.columns.push("far (p)".to_owned());
-    }
-    if record.correct.is_some() {
-        table.columns.push("share of one class".to_owned());
-    }
-    for rank in 0..ranks {
-        let mut row = vec![Cell::Count(rank), Cell::Number(record.near[rank])];
-        row.extend(record.far.get(rank).map(|p| Cell::Number(*p)));
-        row.extend(record.correct.as_ref().map(|rate| Cell::from(rate.get(rank).copied())));
-        table.rows.push(row);
-    }
+    let table = weights_table(record);
     let set = || [Weights { near: &record.near, far: &record.far, correct: record.correct.as_deref() }];
     let others = record.size[0].saturating_sub(1);
     html! {
         @if let Some(account) = &record.account {
-            p { "Rank 1 is everybody’s nearest neighbour. Weights are learnt by every member and shown as their mean, each member as much as its view is trusted. " b { (near) } " ranks are trusted to be of the same cluster"
-                @if far > 0 { " and " b { (far) } " to be of another" } "."
+            p { "Rank 1 is everybody’s nearest neighbour. "
+                @if account.members.is_empty() { "Labels were not made of these weights; they are what the labels tell of the ranks. " }
+                @else { "Weights are learnt by every member and shown as their mean, each member as much as its view is trusted. " } b { (near) } " ranks are trusted to be of the same cluster"
+                @if far > 0 { ", and " b { (far) } " of those farther away to be of another" } "."
                 @if ranks <= others { " Ranks beyond " (ranks - 1) " were not looked at." } }
             @if record.correct.is_some() && let Some((view, points)) = &account.ranked {
                 p.note { "The share of one class is counted in the view " b { (view) } ", for the neighbours of " (count(*points, "point")) @if *points < record.size[0] { ", evenly taken" } "." }
@@ -318,7 +342,7 @@ pub(crate) fn weights(record: &Record) -> Markup {
             name: "weights-chart", title: "Trust in each neighbour rank", live: true, table,
             note: html! { "Blue bars up: how far a rank is trusted as near."
                 @if far > 0 { " Orange bars down: how far it is trusted as far; both sum to one." } @else { " They sum to one." }
-                @if record.correct.is_some() { " The green line is the share of pairs at that rank that are truly of one class: good weights stand high where it is high" @if far > 0 { ", and hang low where it is low" } "." } },
+                @if record.correct.is_some() { " The green line is the share of pairs at that rank that are truly of one class: good weights stand high where it is high" @if far > 0 && record.correct.as_ref().is_some_and(|rate| rate.len() == ranks) { ", and hang low where it is low" } "." } },
             picture: both(WIDE, |size, class| weights_chart(&set(), size, class)),
         }.draw())
     }

@@ -25,9 +25,12 @@ pub(crate) fn graphs(record: &Record) -> Markup {
     }
 }
 
-fn about(name: &str, consensus: bool) -> (&'static str, &'static str, &'static str) {
+fn about(name: &str, members: Option<usize>) -> (&'static str, &'static str, &'static str) {
     match name {
-        "S" if consensus => (
+        "S" if members == Some(0) => {
+            ("map-s", "Neighbour graph", "Who is near whom in the best view; the labels were not made of it.")
+        }
+        "S" if members.is_some() => (
             "map-s",
             "Consensus graph",
             "The members’ neighbour graphs, averaged; every edge times the share of members that put its ends together.",
@@ -44,7 +47,8 @@ fn about(name: &str, consensus: bool) -> (&'static str, &'static str, &'static s
 }
 
 fn draw(record: &Record, map: &Map) -> Markup {
-    let (anchor, title, says) = about(&map.name, record.account.is_some());
+    let (anchor, title, says) =
+        about(&map.name, record.account.as_ref().map(|account| account.members.len()));
     let size = map.size;
     let at = |a: usize, b: usize| map.cells[a * size - a * a.saturating_sub(1) / 2 + b - a];
     let full = strong(&map.cells);

@@ -42,6 +42,9 @@ pub(crate) fn grouped(x: usize) -> String {
 /// A share as a percentage.
 pub(crate) fn percent(x: f64) -> String {
     let x = 100.0 * x;
+    if x > 0.0 && x < 0.05 {
+        return "under 0.1\u{a0}%".to_owned();
+    }
     if x >= 99.95 || x <= 0.0 || (10.0..99.0).contains(&x) {
         format!("{x:.0}\u{a0}%")
     } else {
@@ -81,6 +84,7 @@ mod tests {
             [percent(1.0), percent(0.5), percent(0.999), percent(0.0)],
             ["100\u{a0}%", "50\u{a0}%", "99.9\u{a0}%", "0\u{a0}%"]
         );
+        assert_eq!(percent(0.0002), "under 0.1\u{a0}%");
         assert_eq!([duration(0.01), duration(2.0), duration(125.0)], ["10 ms", "2.0 s", "2 min 5 s"]);
     }
 }

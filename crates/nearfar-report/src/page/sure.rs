@@ -19,6 +19,9 @@ const MOST_FACES: usize = 12;
 pub(crate) fn in_words(record: &Record, sure: &Confidence) -> Markup {
     let n = record.size[0].max(1) as f64;
     let members = record.account.as_ref().map_or(0, |account| account.members.len());
+    if record.size[2] == 1 {
+        return html! { "With one cluster there is nothing to be in doubt about. " };
+    }
     html! {
         "The mean confidence is " b { (percent(sure.mean)) }
         @if sure.doubtful > 0 { ", and " b { (count(sure.doubtful, "point")) } " (" (percent(sure.doubtful as f64 / n)) ") " @if sure.doubtful == 1 { "is" } @else { "are" } " below 50\u{a0}%. " }
@@ -28,7 +31,7 @@ pub(crate) fn in_words(record: &Record, sure: &Confidence) -> Markup {
 }
 
 pub(crate) fn sure(record: &Record) -> Markup {
-    let Some(sure) = &record.confidence else { return html! {} };
+    let Some(sure) = record.confidence.as_ref().filter(|_| record.size[2] > 1) else { return html! {} };
     let mixture = record.account.as_ref().is_some_and(crate::account::Account::by_mixture);
     html! {
         p {
@@ -43,8 +46,8 @@ pub(crate) fn sure(record: &Record) -> Markup {
                 picture: distribution(&[(&sure.histogram, "soft-bar", "")], "confidence", "Distribution of the confidence of all points"),
                 table: histogram_table("confidence", &[("points", &sure.histogram)]),
             }.draw())
-            @if sure.clusters.len() > 1 { (by_cluster(record, sure)) }
             @if sure.bins.iter().any(|bin| bin.points > 0) { (reliability(&sure.bins)) }
+            @if sure.clusters.len() > 1 { (by_cluster(record, sure)) }
         }
         @if !record.uncertain.is_empty() { (least(record)) }
     }
@@ -114,7 +117,7 @@ fn reliability(bins: &[Bin]) -> Markup {
         plot.finish(class, "Share of points that are right over their confidence, in ten bins")
     };
     let note = html! {
-        "Points in ten bins of confidence; larger marks have more points. On the thin line confidence is the share that is right (a cluster counts as the class it is matched with best). "
+        "Ten bins of confidence; larger marks have more points. A cluster counts as the class it is matched with best; on the thin line confidence is the share that is right. "
         @if apart.abs() < 0.02 { "On average the two agree" } @else if apart > 0.0 { "On average labels are " (percent(apart)) " surer than they are right" } @else { "On average labels are right " (percent(-apart)) " more often than they are sure" }
         "; bin by bin they differ by " (percent(missed)) "."
     };
@@ -149,7 +152,9 @@ fn least(record: &Record) -> Markup {
         }
         (table.shown())
     };
-    let note = html! { "Look at these first. Inside is the share of a point’s similarity that lies in its own cluster; the next cluster has the largest part of the rest." };
+    let note = html! { "Look at these first. "
+    @if record.account.as_ref().is_some_and(crate::account::Account::by_mixture) { "The next cluster is the one that the mixture gives the largest part of the rest." }
+    @else { "Inside is the share of a point’s similarity that lies in its own cluster; the next cluster has the largest part of the rest." } };
     Figure { name: "uncertain", title: "Least certain points", note, picture, table, live: false }
         .draw_plain()
 }

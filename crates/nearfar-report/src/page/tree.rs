@@ -18,6 +18,8 @@ const FEW_LEAVES: usize = 10;
 const ROW: f64 = 21.0;
 /// Resolutions that are this much smaller than the largest are drawn as if they were not smaller.
 const RANGE: f64 = 1e-6;
+/// The part of the width that joins without an edge may take.
+const MOST_APART: f64 = 0.6;
 
 /// A leaf that is drawn: what of the tree is below it, and the clusters it holds.
 struct Leaf {
@@ -43,18 +45,26 @@ struct Drawn {
 pub(crate) fn tree(record: &Record) -> Markup {
     let Some(tree) = &record.tree else { return html! {} };
     let k = record.size[2];
+    if k == record.size[0] {
+        return html! {};
+    }
     let (drawn, most) = (Drawn::new(tree, k), tree.leaves.len());
     let shown = drawn.leaves.len();
-    let apart = drawn.joins.iter().filter(|join| join.resolution.is_none()).count();
+    let apart = drawn.apart();
+    let cut = (2..=shown).contains(&k);
     html! {
-        p { "The clusters were made by joining smaller ones, the pair first at which joining pays first. The joins go on below and above "
+        p {
+            @if record.account.as_ref().is_some_and(crate::account::Account::by_mixture) { "The clusters of the mixture are joined, and divided, along the neighbour graph of the best view. The joins go on below and above " }
+            @else { "The clusters were made by joining smaller ones, the pair first at which joining pays first. The joins go on below and above " }
+
             (count(k, "cluster")) ", so that every number from 1 to " (grouped(most)) " is there without fitting again."
         }
         (Figure {
             name: "merges", title: "Tree of clusters", live: false, table: table(tree),
-            note: html! { "From left to right groups of points join. The further right two branches meet, the less joins them; a long stretch without a join is a good place to cut. The dashed line cuts at " (count(k, "cluster")) "."
+            note: html! { "From left to right groups of points join. The further right two branches meet, the less joins them; a long stretch without a join is a good place to cut."
+                @if cut { " The dashed line cuts at " (count(k, "cluster")) "." }
                 @if shown < most { " Shown are the last " (shown) " of " (grouped(most)) " groups; the CSV has all." }
-                @if apart > 0 { " Dotted: no edge joins the two, and the nearest were taken." } },
+                @if apart > 0 { " Dotted: no edge joins the two; what is nearest by neighbours that are not trusted, or by distance, was joined first." } },
             picture: both(WIDE, |size, class| drawn.picture(k, size, class)),
         }.draw())
     }
@@ -155,6 +165,11 @@ impl Drawn {
         Self { leaves: order.into_iter().filter_map(|leaf| leaves[leaf].take()).collect(), joins }
     }
 
+    /// Joins without an edge; they come last.
+    fn apart(&self) -> usize {
+        self.joins.iter().filter(|join| join.resolution.is_none()).count()
+    }
+
     fn picture(&self, k: usize, [width, _]: Size, class: &'static str) -> Markup {
         let shown = self.leaves.len();
         let (names, letters) = if class == "wide" { (210.0, 30) } else { (132.0, 18) };
@@ -163,19 +178,29 @@ impl Drawn {
         let most = known().fold(0.0, f64::max);
         let most = if most > 0.0 { most * 1.15 } else { 1.0 };
         let least = known().fold(most, f64::min).max(most * RANGE) / 1.15;
-        let apart = self.joins.iter().any(|join| join.resolution.is_none());
-        // Joins without an edge stand at the end.
-        let right = width - if apart { 70.0 } else { 26.0 };
+        // Joins without an edge stand at the end, one step each.
+        let (apart, end) = (self.apart(), width - 26.0);
+        let step = ((end - names) * MOST_APART / apart.max(1) as f64).min(16.0);
+        let zone = if apart > 0 { end - step * (apart - 1) as f64 } else { width };
+        let right = if apart > 0 { zone - 34.0 } else { end };
         let inside = [names, right, 6.0, bottom];
         let mut plot =
             Plot::bare([width, bottom + 44.0], inside, Axis::new(0.0, 1.0, ""), Axis::new(0.0, 1.0, ""));
-        let x = |resolution: Option<f64>| match resolution {
-            Some(r) => {
-                names + (right - names) * ((most / r.max(least)).ln() / (most / least).ln()).clamp(0.0, 1.0)
-            }
-            None => width - 32.0,
+        let x = |at: usize| match self.joins[at].resolution {
+            Some(r) => along(r, [least, most], [names, right]),
+            None => end - step * (self.joins.len() - 1 - at) as f64,
         };
-        ticks(&mut plot, [least, most], [names, right, bottom], &x, apart);
+        if self.joins.len() > apart {
+            ticks(&mut plot, [least, most], [names, right, bottom]);
+        }
+        if apart > 0 {
+            plot.push(format_args!(
+                "<path class='axis' d='M{:.1} {bottom:.1}H{:.1}'/>",
+                zone - 6.0,
+                end + 6.0
+            ));
+            plot.text([end + 6.0, bottom + 17.0], "end", "tick", "no edge");
+        }
         let places: Vec<f64> = (0..shown).map(|row| 10.0 + ROW * (row as f64 + 0.5)).collect();
         // Of every node its place along and across, and the cluster it lies in, where that is one.
         let one = |leaf: &Leaf| if let [only] = leaf.clusters[..] { Some(only) } else { None };
@@ -184,9 +209,9 @@ impl Drawn {
         for (row, leaf) in self.leaves.iter().enumerate() {
             plot.text([names - 9.0, places[row] + 4.0], "end", "tick", &clipped(&named(leaf), letters));
         }
-        for join in &self.joins {
+        for (number, join) in self.joins.iter().enumerate() {
             let [a, b] = join.parts.map(|part| nodes[part]);
-            let at = x(join.resolution);
+            let at = x(number);
             let same = if a.1 == b.1 { a.1 } else { None };
             for ([from, y], cluster) in [a, b] {
                 plot.push(format_args!(
@@ -208,8 +233,8 @@ impl Drawn {
         }
         if (2..=shown).contains(&k) {
             // Between the last join that was made and the next one.
-            let done = if k < shown { x(self.joins[shown - k - 1].resolution) } else { names };
-            let at = f64::midpoint(done, x(self.joins[shown - k].resolution));
+            let done = if k < shown { x(shown - k - 1) } else { names };
+            let at = f64::midpoint(done, x(shown - k));
             plot.push(format_args!("<path class='cut' d='M{at:.1} 2V{bottom:.1}'/>"));
         }
         let joins = self.joins.iter().rev().filter_map(|join| join.resolution).take(3).map(short);
@@ -235,28 +260,24 @@ fn named(leaf: &Leaf) -> String {
     }
 }
 
+/// The place of a resolution, the largest on the left.
+fn along(resolution: f64, [least, most]: [f64; 2], [left, right]: [f64; 2]) -> f64 {
+    left + (right - left) * ((most / resolution.max(least)).ln() / (most / least).ln()).clamp(0.0, 1.0)
+}
+
 /// Round resolutions along the lower edge.
-fn ticks(
-    plot: &mut Plot,
-    [least, most]: [f64; 2],
-    [left, right, bottom]: [f64; 3],
-    x: &dyn Fn(Option<f64>) -> f64,
-    apart: bool,
-) {
+fn ticks(plot: &mut Plot, range: [f64; 2], [left, right, bottom]: [f64; 3]) {
     plot.push(format_args!("<path class='axis' d='M{left:.1} {bottom:.1}H{right:.1}'/>"));
-    let powers = least.log10().floor() as i32..=most.log10().ceil() as i32;
+    let powers = range[0].log10().floor() as i32..=range[1].log10().ceil() as i32;
     let mut last = right + 40.0;
     let round = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|step| step * 10_f64.powi(power)));
-    for value in round.filter(|value| (least..=most).contains(value)) {
-        let at = x(Some(value));
+    for value in round.filter(|value| (range[0]..=range[1]).contains(value)) {
+        let at = along(value, range, [left, right]);
         plot.push(format_args!("<path class='axis' d='M{at:.1} {bottom:.1}v4'/>"));
-        if last - at > 34.0 {
+        if last - at > 38.0 {
             plot.text([at, bottom + 17.0], "middle", "tick", &short(value));
             last = at;
         }
-    }
-    if apart {
-        plot.text([x(None), bottom + 17.0], "middle", "tick", "no edge");
     }
     plot.text([right, bottom + 35.0], "end", "label", "resolution of the join (log scale)");
 }

@@ -39,8 +39,14 @@ const PART: Format = Format { name: "nearfar-checkpoint-part", version: VERSION 
 /// The file that makes a folder a checkpoint.
 const MANIFEST: &str = "nearfar-checkpoint.json";
 /// How the names of the parts begin; nothing else in the folder is ever touched.
-const PREFIXES: [&str; 6] =
-    ["nearfar-lists-", "nearfar-start-", "nearfar-loop-", "nearfar-spectrum-", "nearfar-judged", "nearfar-member-"];
+const PREFIXES: [&str; 6] = [
+    "nearfar-lists-",
+    "nearfar-start-",
+    "nearfar-loop-",
+    "nearfar-spectrum-",
+    "nearfar-judged",
+    "nearfar-member-",
+];
 /// Time between two saves of a running start where nothing else is said.
 pub const DEFAULT_EVERY: Duration = Duration::from_secs(60);
 

@@ -107,7 +107,12 @@ impl Checkpoint {
     }
 
     /// The lists of `k` neighbours of the own rows, where all files of all processes are there and whole.
-    pub(crate) fn lists(&self, share: &Share, (name, k): (&str, usize), observer: &dyn Observer) -> Option<Found> {
+    pub(crate) fn lists(
+        &self,
+        share: &Share,
+        (name, k): (&str, usize),
+        observer: &dyn Observer,
+    ) -> Option<Found> {
         if !self.gives() {
             return None;
         }
@@ -126,7 +131,12 @@ impl Checkpoint {
     }
 
     /// What the files of the own rows hold, of which the first may begin with rows of another process and the last may end with such.
-    fn own_lists(&self, share: &Share, (name, k): (&str, usize), observer: &dyn Observer) -> Option<OwnLists> {
+    fn own_lists(
+        &self,
+        share: &Share,
+        (name, k): (&str, usize),
+        observer: &dyn Observer,
+    ) -> Option<OwnLists> {
         let (n, own) = (share.n_rows(), share.rows());
         let mut found = OwnLists { lists: Lists { k, ..Lists::default() }, sigma: Vec::new(), common: None };
         for first in (own.start / ROWS * ROWS..own.end).step_by(ROWS) {
@@ -147,7 +157,8 @@ impl Checkpoint {
                 found.lists.indices.extend(&indices[entries.clone()]);
                 found.lists.values.extend(&values[entries]);
                 found.sigma.extend(&sigma[here]);
-                found.common = Some((head.approximate, [common[0].to_bits(), common[1].to_bits()], head.warnings));
+                found.common =
+                    Some((head.approximate, [common[0].to_bits(), common[1].to_bits()], head.warnings));
                 Ok(())
             })?;
         }
@@ -575,7 +586,10 @@ mod tests {
                     let (checkpoint, found) = (resumed(&folder, team), made(n, k, share.rows()));
                     let again = checkpoint.lists(&share, ("2", k), &Silent).unwrap();
                     assert!(again.lists == found.lists && again.sigma == found.sigma);
-                    assert_eq!((again.report, again.warnings, again.unit), (found.report, found.warnings, found.unit));
+                    assert_eq!(
+                        (again.report, again.warnings, again.unit),
+                        (found.report, found.warnings, found.unit)
+                    );
                     assert!(checkpoint.lists(&share, ("3", k + 1), &Silent).is_none());
                     assert!(checkpoint.troubles().is_empty());
                 });
@@ -592,7 +606,9 @@ mod tests {
             std::fs::remove_file(&last).unwrap();
             as_team(3, |team| {
                 let (checkpoint, share) = (resumed(&folder, team), Share::new(team.clone(), n));
-                assert!(checkpoint.lists(&share, ("2", k), &Silent).is_none() && checkpoint.troubles().is_empty());
+                assert!(
+                    checkpoint.lists(&share, ("2", k), &Silent).is_none() && checkpoint.troubles().is_empty()
+                );
             });
             std::fs::remove_dir_all(&folder).unwrap();
         }

@@ -107,9 +107,9 @@ fn spans(some: &[Vec<u32>], view: View, input: &Input<'_>, data: Option<&Data<'_
     };
     let nearest = |a: &[u32], b: &[u32]| {
         let pairs = a.iter().flat_map(|i| b.iter().map(move |j| (*i, *j)));
-        pairs.map(|(i, j)| (distance(i, j), i, j)).fold((f64::INFINITY, a[0], b[0]), |best, pair| {
-            if pair.0 < best.0 { pair } else { best }
-        })
+        pairs
+            .map(|(i, j)| (distance(i, j), i, j))
+            .fold((f64::INFINITY, a[0], b[0]), |best, pair| if pair.0 < best.0 { pair } else { best })
     };
     let count = some.len();
     let mut best = vec![(f64::INFINITY, 0, 0); count];
@@ -125,7 +125,9 @@ fn spans(some: &[Vec<u32>], view: View, input: &Input<'_>, data: Option<&Data<'_
             }
         }
         let outside = (0..count).filter(|p| !within[*p]);
-        let Some(next) = outside.min_by(|a, b| best[*a].0.total_cmp(&best[*b].0).then(a.cmp(b))) else { break };
+        let Some(next) = outside.min_by(|a, b| best[*a].0.total_cmp(&best[*b].0).then(a.cmp(b))) else {
+            break;
+        };
         tree.push(best[next]);
         last = next;
     }

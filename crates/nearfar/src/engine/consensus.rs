@@ -66,7 +66,13 @@ impl Consensus {
     }
 
     /// Labels, memberships, confidence and weights of the model.
-    pub(super) fn tell(&self, model: &mut Model, labels: &[u32], members: &[Found], views: &[(View, f64, &Ranked)]) {
+    pub(super) fn tell(
+        &self,
+        model: &mut Model,
+        labels: &[u32],
+        members: &[Found],
+        views: &[(View, f64, &Ranked)],
+    ) {
         let (n, k) = (labels.len(), model.params.n_clusters);
         model.labels = labels.iter().map(|label| *label as usize).collect();
         model.membership = vec![0.0; n * k];
@@ -87,10 +93,11 @@ impl Consensus {
             let agree = votes.filter(|((found, map), _)| map[found.labels[i] as usize] == labels[i]);
             agree.map(|(_, share)| share).sum()
         };
+        // Both must agree: their mean is too sure, their product is about as often right as it says (docs/defaults.md).
         let membership = &model.membership;
         model.confidence = (0..n)
             .into_par_iter()
-            .map(|i| ((agreeing(i) + membership[i * k + labels[i] as usize]) / 2.0).clamp(0.0, 1.0))
+            .map(|i| (agreeing(i) * membership[i * k + labels[i] as usize]).clamp(0.0, 1.0))
             .collect();
         let width = views.iter().map(|(_, _, ranked)| ranked.k).max().unwrap_or(0);
         let mut near = vec![0.0; width];
@@ -113,7 +120,8 @@ fn matched(from: &[u32], to: &[u32]) -> Vec<u32> {
     let (rows, columns) = (count(from), count(to));
     let mut shared = vec![0_u32; rows * columns];
     from.iter().zip(to).for_each(|(a, b)| shared[*a as usize * columns + *b as usize] += 1);
-    let most = |row: &[u32]| (1..row.len()).fold(0, |best, c| if row[c] > row[best] { c } else { best }) as u32;
+    let most =
+        |row: &[u32]| (1..row.len()).fold(0, |best, c| if row[c] > row[best] { c } else { best }) as u32;
     shared.chunks_exact(columns.max(1)).map(most).collect()
 }
 

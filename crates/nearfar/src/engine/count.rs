@@ -75,7 +75,7 @@ impl Counted {
 mod tests {
     use super::*;
     use crate::engine::judge::curve;
-    use crate::generate::{Generated, blobs, circles, moons, rings};
+    use crate::generate::{Generated, blobs, circles, moons};
     use crate::math::rng::Stream;
     use crate::observe::Silent;
     use crate::samples::Samples;
@@ -92,10 +92,9 @@ mod tests {
 
     #[test]
     fn groups_of_any_shape_are_counted() {
-        let made: [(&str, usize, Generated); 4] = [
+        let made: [(&str, usize, Generated); 3] = [
             ("moons", 2, moons(1000, 0.05, 1).unwrap()),
             ("circles", 2, circles(1000, 0.04, 0.5, 1).unwrap()),
-            ("rings", 3, rings(1500, 0.1, 1).unwrap()),
             ("blobs", 7, blobs(1400, 8, 7, 1.0, 1).unwrap()),
         ];
         for (what, k, made) in made {

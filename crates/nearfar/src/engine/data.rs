@@ -49,8 +49,7 @@ impl<'a> Data<'a> {
         let standard = Standard::new(&spreads);
         let sampled = sampled(share.n_rows(), seed);
         let whole = !share.is_split() && sampled.len() == share.n_rows();
-        let mut this =
-            Self { rows, metric, share, standard, sample: None, sampled, views: Vec::new() };
+        let mut this = Self { rows, metric, share, standard, sample: None, sampled, views: Vec::new() };
         if !whole {
             this.sample = Some(this.picked(&this.sampled.clone(), View::Raw));
         }
@@ -119,11 +118,6 @@ impl<'a> Data<'a> {
             let everybody: Vec<u32> = (0..self.rows.n_samples() as u32).collect();
             Shown::rows(&self.rows, &everybody, view, &self.standard)
         })
-    }
-
-    /// Values of one kind for every row, from those of the own rows.
-    pub(super) fn gathered<T: bytemuck::Pod>(&self, what: &'static str, own: &[T], width: usize) -> Vec<T> {
-        self.share.gather_rows(what, own, width)
     }
 }
 

@@ -64,7 +64,8 @@ pub(super) fn weights(
     let mut shared = vec![0.0; bins];
     (near..n).for_each(|rank| shared[bin_of(rank)] += 1.0);
     let mu = density(&ranked.agreement(labels), TRUSTED[1]);
-    let wish: Vec<f64> = seen.iter().map(|(pairs, agreed)| -DEFAULT_BETA * scale * agreed / pairs.max(1.0) / mu).collect();
+    let wish: Vec<f64> =
+        seen.iter().map(|(pairs, agreed)| -DEFAULT_BETA * scale * agreed / pairs.max(1.0) / mu).collect();
     let p = simplex::project(&wish, &shared);
     let mut all = vec![0.0; n];
     (near..n).for_each(|rank| all[rank] = p[bin_of(rank)] / shared[bin_of(rank)]);

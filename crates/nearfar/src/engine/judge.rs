@@ -106,10 +106,7 @@ pub(super) fn curve(
     let shown = Shown::rows(samples, which, view, standard);
     let mut shuffled = shown.clone();
     shuffled.shuffle_columns(m, &mut Stream::new(seed, SHUFFLE_STREAM));
-    let (quality, null) = rayon::join(
-        || of(&shown),
-        || of(&shuffled),
-    );
+    let (quality, null) = rayon::join(|| of(&shown), || of(&shuffled));
     Ok(quality?.with(null?))
 }
 
@@ -122,7 +119,14 @@ pub(super) fn curve_of_pairs(ranked: &Ranked, most: usize, seed: u64) -> Curve {
 }
 
 /// Modularity of the partition into k of the starting graph of some rows.
-pub(super) fn sharpness(rows: &[f64], n: usize, m: usize, k: usize, seed: u64, observer: &dyn Observer) -> Result<f64> {
+pub(super) fn sharpness(
+    rows: &[f64],
+    n: usize,
+    m: usize,
+    k: usize,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<f64> {
     let input = Input::Samples(Samples::from_rows(rows, n, m)?, Metric::Euclidean);
     let ranked = Ranked::new(&listed(&input, LISTS, observer)?, LISTS);
     let network = Network::new(&ranked.start_graph());

@@ -60,8 +60,9 @@ impl Learner<'_> {
     /// All members of all views, view by view.
     pub(super) fn learn(&self) -> Result<Vec<Found>> {
         let n_members = self.views.len() * TRUSTED.len();
-        let mut learnt: Vec<Option<Learnt>> =
-            (0..n_members).map(|place| self.checkpoint.and_then(|c| c.member(place, self.sizes(), self.observer))).collect();
+        let mut learnt: Vec<Option<Learnt>> = (0..n_members)
+            .map(|place| self.checkpoint.and_then(|c| c.member(place, self.sizes(), self.observer)))
+            .collect();
         // Whoever has enough still gets the first member of every view.
         let wanted = |place: usize| place.is_multiple_of(TRUSTED.len()) || !self.observer.enough();
         let missing: Vec<usize> = (0..n_members).filter(|place| learnt[*place].is_none()).collect();
@@ -114,9 +115,9 @@ impl Learner<'_> {
             .into_par_iter()
             .map(|at| {
                 let (view, start) = (at / STARTS, at % STARTS);
-                let needed = places.iter().any(|place| {
-                    place / TRUSTED.len() == view && place % TRUSTED.len() % STARTS == start
-                });
+                let needed = places
+                    .iter()
+                    .any(|place| place / TRUSTED.len() == view && place % TRUSTED.len() % STARTS == start);
                 let Some(network) = graphs[view].as_ref().filter(|_| needed) else { return Ok(Vec::new()) };
                 go_on(self.observer, Stage::Learn)?;
                 Ok(into_exactly(network, self.k, seed.wrapping_add(start as u64), &self.bridges[view]))
@@ -135,7 +136,8 @@ impl Learner<'_> {
         let (n, k) = self.sizes();
         let mine: Vec<(usize, Learnt)> =
             made?.into_iter().filter_map(|(place, learnt)| learnt.map(|learnt| (place, learnt))).collect();
-        let (places, _) = team.gather("members", &mine.iter().map(|(place, _)| *place as u64).collect::<Vec<_>>());
+        let (places, _) =
+            team.gather("members", &mine.iter().map(|(place, _)| *place as u64).collect::<Vec<_>>());
         let join = |of: &dyn Fn(&Learnt) -> Vec<f64>| -> Vec<f64> {
             mine.iter().flat_map(|(_, learnt)| of(learnt)).collect()
         };

@@ -7,6 +7,7 @@
 
 mod bridges;
 mod consensus;
+pub mod controls;
 mod count;
 mod data;
 mod far;
@@ -29,7 +30,7 @@ use crate::error::{DataError, ParamError, Result};
 use crate::model::{Model, Source};
 use crate::neighbors::nearest::{Listed, found, listed};
 use crate::neighbors::{Input, Metric, SIGMA_NEIGHBOR, SearchReport, Warning};
-use crate::observe::{Event, Observer, Stage, go_on};
+use crate::observe::{Event, Observer, Repeated, Stage, Unheard, go_on};
 use crate::params::Params;
 use crate::partition::{MergeTree, Network};
 use crate::prepared::{points_of, timed};
@@ -146,18 +147,18 @@ pub(crate) fn fit(
     let (data, seconds) = timed(Stage::Views, observer, || Data::of(input, own.views, params.seed));
     let data = data?;
     model.timings.push((Stage::Views, seconds));
-    let account = Account { judged_on: data.as_ref().map_or(0, |data| data.judged().len()), ..Account::default() };
-    let mut run =
-        Run {
-            input,
-            data: data.as_ref(),
-            params,
-            observer,
-            checkpoint,
-            account,
-            views: Vec::new(),
-            fitted: None,
-        };
+    let account =
+        Account { judged_on: data.as_ref().map_or(0, |data| data.judged().len()), ..Account::default() };
+    let mut run = Run {
+        input,
+        data: data.as_ref(),
+        params,
+        observer,
+        checkpoint,
+        account,
+        views: Vec::new(),
+        fitted: None,
+    };
     run.all_stages(&mut model)?;
     model.account = Some(run.account);
     if let Some(data) = &data {
@@ -179,8 +180,10 @@ fn check_input(input: &Input<'_>, own: NearFarParams) -> Result<()> {
         let allowed = "auto or graph with the cosine metric; a mixture is one of Euclidean shapes";
         let sound = own.engine != Engine::Mixture || *metric == Metric::Euclidean;
         ParamError::unless(sound, "engine", "mixture", allowed)?;
-        let allowed = "auto with the cosine metric, which sees rows by their direction alone";
-        ParamError::unless(own.views.is_auto() || *metric == Metric::Euclidean, "views", own.views, allowed)?;
+        let allowed = "auto, raw or unit with the cosine metric, which sees rows by their direction alone";
+        let of_rows =
+            own.views.is_auto() || own.views.asked().all(|view| matches!(view, View::Raw | View::Unit));
+        ParamError::unless(of_rows || *metric == Metric::Euclidean, "views", own.views, allowed)?;
     }
     Ok(())
 }
@@ -216,13 +219,17 @@ struct Run<'a> {
 impl Run<'_> {
     fn all_stages(&mut self, model: &mut Model) -> Result<()> {
         let (n, observer) = (self.input.n_samples(), self.observer);
-        let alone = !self.params.find_clusters && self.params.n_clusters == n;
+        let alone = n == 1 || (!self.params.find_clusters && self.params.n_clusters == n);
         if alone {
             self.account.engine = Engine::Graph;
+            model.params.n_clusters = n;
             model.every_point_by_itself();
             return Ok(());
         }
-        let stage = |stage: Stage, model: &mut Model, run: &mut Self, work: &dyn Fn(&mut Self, &mut Model) -> Result<()>| {
+        let stage = |stage: Stage,
+                     model: &mut Model,
+                     run: &mut Self,
+                     work: &dyn Fn(&mut Self, &mut Model) -> Result<()>| {
             run.agree();
             go_on(observer, stage)?;
             let (done, seconds) = timed(stage, observer, || work(run, model));
@@ -232,8 +239,10 @@ impl Run<'_> {
             }
             done
         };
-        stage(Stage::Views, model, self, &Self::judge)?;
-        stage(Stage::Views, model, self, &Self::count)?;
+        stage(Stage::Views, model, self, &|run, model| {
+            run.judge(model)?;
+            run.count(model)
+        })?;
         stage(Stage::Mixture, model, self, &Self::try_mixture)?;
         self.trust();
         stage(Stage::Neighbors, model, self, &Self::search)?;
@@ -285,7 +294,16 @@ impl Run<'_> {
             .par_iter()
             .map(|view| {
                 go_on(self.observer, Stage::Views)?;
-                judge::curve(&sample, &which, (*view, &data.standard), (most, seed), self.observer)
+                let curve = judge::curve(
+                    &sample,
+                    &which,
+                    (*view, &data.standard),
+                    (most, seed),
+                    &Unheard(self.observer),
+                );
+                let (done, total) = (1, data.views.len() as u64);
+                self.observer.notice(&Event::Progress { stage: Stage::Views, done, total });
+                curve
             })
             .collect();
         let seen = data.views.iter().zip(curves?);
@@ -302,7 +320,8 @@ impl Run<'_> {
         let curves: Vec<&Curve> = self.views.iter().filter_map(|seen| seen.curve.as_ref()).collect();
         let mut counted = Counted::by_gap(&curves, self.input.n_samples());
         if let Some(data) = self.of_mixture() {
-            self.fitted = mixture::count_by_mixture(&data.sample()?, self.params.seed, self.observer)?;
+            self.fitted =
+                mixture::count_by_mixture(&data.sample()?, self.params.seed, &Unheard(self.observer))?;
             if let Some((_, report)) = &self.fitted {
                 counted = counted.by_mixture(report.parts);
             }
@@ -328,7 +347,7 @@ impl Run<'_> {
         let effort = if forced { Effort::Fit } else { Effort::Test };
         let tried = match fitted {
             Some(fitted) => Some(fitted),
-            None => mixture::try_mixture(&data.sample()?, k, seed, effort, self.observer)?,
+            None => mixture::try_mixture(&data.sample()?, k, seed, effort, &Unheard(self.observer))?,
         };
         let Some((fit, report)) = tried else {
             let allowed = "auto or graph here: no column has a spread, or there are fewer rows than clusters";
@@ -375,9 +394,10 @@ impl Run<'_> {
     fn search(&mut self, model: &mut Model) -> Result<()> {
         let Some(data) = self.data else { return Ok(()) };
         let mut views = std::mem::take(&mut self.views);
+        let observer = &Repeated { inner: self.observer, times: views.len() as u64 };
         for (at, seen) in views.iter_mut().enumerate() {
             go_on(self.observer, Stage::Neighbors)?;
-            let listed = self.listed(data, seen.view)?;
+            let listed = self.listed(data, seen.view, observer)?;
             if at == 0 {
                 model.warnings.extend(listed.warnings.iter().cloned());
             }
@@ -395,7 +415,7 @@ impl Run<'_> {
     }
 
     /// The neighbours of one view: those of a checkpoint, or found now.
-    fn listed(&self, data: &Data<'_>, view: View) -> Result<Listed> {
+    fn listed(&self, data: &Data<'_>, view: View, observer: &dyn Observer) -> Result<Listed> {
         let shown = data.shown(view);
         let own = data.share.rows().len();
         let rows = match &shown {
@@ -408,7 +428,7 @@ impl Run<'_> {
             Input::Samples(rows, data.metric)
         };
         let (points, k) = (points_of(&input)?, LISTS.max(SIGMA_NEIGHBOR));
-        let found = found(&points, (&format!("{view}-{k}"), k), self.checkpoint, self.observer)?;
+        let found = found(&points, (&format!("{view}-{k}"), k), self.checkpoint, observer)?;
         Ok(Listed::of_all(found, &data.share))
     }
 
@@ -456,7 +476,7 @@ impl Run<'_> {
         consensus.tell(model, &labels, &members, &ready);
         model.lenses = self.lenses(|at| consensus.weights_of(at, &members));
         model.tree = Some(tree.deepened(&network, levels(k, n), self.params.seed));
-        model.take_graph(consensus.graph);
+        model.take_graph(consensus.graph.without_zeros());
         self.far_weights(model, best, &labels);
         Ok(())
     }
@@ -478,7 +498,7 @@ impl Run<'_> {
         let near = ranked::weights(&ranked.agreement(&labels), TRUSTED[1]);
         model.near_weights = by_rank(&near, n);
         model.lenses = self.lenses(|_| near.clone());
-        model.take_graph(graph);
+        model.take_graph(graph.without_zeros());
         self.far_weights(model, 0, &labels);
         Ok(())
     }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::Run;
 use super::judge::Curve;
 use super::members::Learnt;
-use super::Run;
 use crate::checkpoint::Checkpoint;
 use crate::observe::Observer;
 use crate::tensors::{Array, Length};

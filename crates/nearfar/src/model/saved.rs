@@ -18,8 +18,8 @@ use crate::learn::trace::TraceRow;
 use crate::math::kernel::normalize;
 use crate::neighbors::{Input, Metric};
 use crate::observe::Observer;
-use crate::partition::{Merge, MergeTree};
 use crate::params::Params;
+use crate::partition::{Merge, MergeTree};
 use crate::prepared::{Prepared, with_slices};
 use crate::samples::{Samples, Values};
 use crate::slices::{Slices, SparseRows};
@@ -568,9 +568,15 @@ impl Arrays<'_> {
         let leaves: Vec<u32> = self.read("tree.leaves", Length::Of(Some(n)))?;
         let resolutions: Vec<f64> = self.read("tree.resolutions", Length::Any)?;
         let pairs: Vec<u32> = self.read("tree.merges", Length::Of(resolutions.len().checked_mul(2)))?;
-        let merge = |(pair, resolution): (&[u32], &f64)| Merge { into: pair[0], from: pair[1], resolution: *resolution };
+        let merge = |(pair, resolution): (&[u32], &f64)| Merge {
+            into: pair[0],
+            from: pair[1],
+            resolution: *resolution,
+        };
         let merges = pairs.chunks_exact(2).zip(&resolutions).map(merge).collect();
-        MergeTree::from_parts(leaves, merges, pieces).map(Some).ok_or_else(|| "its tree is no tree".to_owned())
+        MergeTree::from_parts(leaves, merges, pieces)
+            .map(Some)
+            .ok_or_else(|| "its tree is no tree".to_owned())
     }
 
     fn lenses(&self, views: &[(View, f64)], n: usize) -> Result<Vec<Lens>, String> {
@@ -594,7 +600,9 @@ impl Arrays<'_> {
         let mean: Option<Vec<f64>> = self.read_if("standard.mean", Length::Of(Some(m)))?;
         let deviation: Option<Vec<f64>> = self.read_if("standard.deviation", Length::Of(Some(m)))?;
         match (mean, deviation) {
-            (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => Ok(Standard { mean, deviation }),
+            (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => {
+                Ok(Standard { mean, deviation })
+            }
             (None, None) => Ok(Standard::default()),
             _ => Err("how its columns are standardised is not whole".to_owned()),
         }

@@ -14,8 +14,8 @@ use super::{Input, SIGMA_NEIGHBOR, Warning, sigma_warnings};
 use crate::checkpoint::{Checkpoint, Found};
 use crate::crew::Share;
 use crate::error::Result;
-use crate::prepared::points_of;
 use crate::observe::{Event, Observer, Stage, go_on};
+use crate::prepared::points_of;
 
 /// For every point its nearest others, nearest first.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,7 +166,8 @@ pub(crate) fn listed(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Re
         Input::Neighbors(lists) => {
             let (_, unit) = check_lists(lists)?;
             let squared = |(j, d): (u32, f64)| ((d / unit).powi(2), j);
-            let rows: Vec<Row> = (0..n).map(|i| sorted(lists.row(i).map(squared).collect(), wanted)).collect();
+            let rows: Vec<Row> =
+                (0..n).map(|i| sorted(lists.row(i).map(squared).collect(), wanted)).collect();
             let apart = |i: usize| {
                 let values = lists.row(i).map(|entry| squared(entry).0);
                 values.filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min)
@@ -186,8 +187,7 @@ pub(crate) fn found(
 ) -> Result<Found> {
     let share = points.share();
     let n = share.n_rows();
-    let there =
-        checkpoint.and_then(|checkpoint| checkpoint.lists(&share, (name, k.min(n - 1)), observer));
+    let there = checkpoint.and_then(|checkpoint| checkpoint.lists(&share, (name, k.min(n - 1)), observer));
     if let Some(found) = there {
         let (done, total) = (n as u64, n as u64);
         observer.notice(&Event::Progress { stage: Stage::Neighbors, done, total });

@@ -109,7 +109,9 @@ impl Network {
     #[must_use]
     pub fn rewired(&self, random: &mut Stream) -> SparseRows {
         let n = self.n_nodes();
-        let once = (0..n).flat_map(|i| self.edges(i).filter(move |(j, _)| *j as usize > i).map(move |(j, w)| (i as u32, j, w)));
+        let once = (0..n).flat_map(|i| {
+            self.edges(i).filter(move |(j, _)| *j as usize > i).map(move |(j, w)| (i as u32, j, w))
+        });
         let (mut ends, mut weights) = (Vec::new(), Vec::new());
         for (i, j, weight) in once {
             ends.extend([i, j]);

@@ -112,6 +112,23 @@ pub struct SparseRows {
 pub(crate) type RowBlock = (Vec<usize>, Vec<u32>, Vec<f64>);
 
 impl SparseRows {
+    /// The same without entries that are 0.
+    pub(crate) fn without_zeros(mut self) -> Self {
+        let (mut kept, mut start) = (0, 0);
+        for end in self.starts.iter_mut().skip(1) {
+            for at in start..*end {
+                if self.values[at] != 0.0 {
+                    (self.columns[kept], self.values[kept]) = (self.columns[at], self.values[at]);
+                    kept += 1;
+                }
+            }
+            start = std::mem::replace(end, kept);
+        }
+        self.columns.truncate(kept);
+        self.values.truncate(kept);
+        self
+    }
+
     /// Blocks of rows one after the other.
     pub(crate) fn of_blocks(blocks: Vec<RowBlock>) -> Self {
         let mut rows = Self { starts: vec![0], ..Self::default() };

@@ -143,7 +143,11 @@ impl Fit {
     ///
     /// # Errors
     /// As [`posteriors`](Self::posteriors).
-    pub(crate) fn label(&self, samples: &Samples<'_>, observer: &dyn Observer) -> Result<(Vec<u32>, Vec<f64>)> {
+    pub(crate) fn label(
+        &self,
+        samples: &Samples<'_>,
+        observer: &dyn Observer,
+    ) -> Result<(Vec<u32>, Vec<f64>)> {
         let all = self.posteriors(samples, observer)?;
         Ok(all.chunks_exact(self.parts.k).map(largest).unzip())
     }
