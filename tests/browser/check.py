@@ -115,6 +115,7 @@ def look(page: Page) -> None:
 def hover(page: Page) -> None:
     """Every point that is pointed at tells its name; charts and heat maps read out numbers."""
     plane = page.locator("figure#points .plane canvas").first
+    plane.scroll_into_view_if_needed()
     box = plane.bounding_box()
     card = page.locator("figure#points .card")
     words = set()
