@@ -344,7 +344,8 @@ impl Model {
             }
         }
         let (near, _) = self.active_ranks();
-        if near == 1 && self.n_samples() > 2 && !self.members.is_empty() {
+        let learns_ranks = self.params.method == MethodParams::Lsdg && !self.members.is_empty();
+        if near == 1 && self.n_samples() > 2 && learns_ranks {
             self.warnings.push(Warning::OneRank);
         }
         if let Some(member) = self.members.get(self.best)
