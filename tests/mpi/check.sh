@@ -49,6 +49,9 @@ refused() {
 
 "$program" make mixture -n 2300 --features 12 -k 5 --seed 3 -o data.csv
 "$program" make mixture -n 1500 --features 30 -k 4 --seed 5 -o data.npy
+same_bits "the default, by its graphs" "1 2 3 4 8" data.csv -k 5 --engine graph --confidence --truth truth
+same_bits "the default, number of clusters found" "2 3" data.csv --confidence --truth truth
+same_bits "the default on an NPY file" "2 4" data.npy -k 4 --levels 2,6 --confidence
 same_bits "one start" "1 2 3 4 8" data.csv -k 5 --method lsdg --starts 1 --max-iter 15 --mode binned --truth truth
 same_bits "a consensus, rescaled" "2 3" data.csv -k 5 --method lsdg --starts 3 --max-iter 8 --mode binned --truth truth --scale standard
 same_bits "an NPY file by the cosine" "2 4" data.npy -k 4 --method lsdg --starts 1 --max-iter 8 --mode binned --metric cosine
