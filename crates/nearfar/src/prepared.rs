@@ -11,6 +11,7 @@ use crate::learn::lsdg::{default_start_ranks, start_weights};
 use crate::math::kernel::Entry;
 use crate::neighbors::exact::Points;
 use crate::neighbors::nearest::found;
+use crate::neighbors::search::Way;
 use crate::neighbors::{
     Input, MAX_EXACT_SAMPLES, Neighborhoods, SIGMA_NEIGHBOR, SearchReport, Warning, check_binned_count,
     check_count, rank,
@@ -163,7 +164,7 @@ impl Prepared {
         let wanted = (shape.near - 1).max(SIGMA_NEIGHBOR);
         let (found, searched) = timed(Stage::Neighbors, observer, || {
             let name = wanted.min(points.share().n_rows() - 1).to_string();
-            found(points, (&name, wanted), checkpoint, observer)
+            found(points, (&name, wanted), Way::Auto, checkpoint, observer)
         });
         let Found { lists, report, sigma, warnings, .. } = found?;
         let (pairs, sliced) = timed(Stage::Slices, observer, || -> Result<_> {

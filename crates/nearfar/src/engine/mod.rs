@@ -29,6 +29,7 @@ use crate::checkpoint::Checkpoint;
 use crate::error::{DataError, ParamError, Result};
 use crate::model::{Model, Source};
 use crate::neighbors::nearest::{Listed, found, listed};
+use crate::neighbors::search::Way;
 use crate::neighbors::{Input, Metric, SIGMA_NEIGHBOR, SearchReport, Warning};
 use crate::observe::{Event, Observer, Repeated, Stage, Unheard, go_on};
 use crate::params::Params;
@@ -431,7 +432,7 @@ impl Run<'_> {
             Input::Samples(rows, data.metric)
         };
         let (points, k) = (points_of(&input)?, LISTS.max(SIGMA_NEIGHBOR));
-        let found = found(&points, (&format!("{view}-{k}"), k), self.checkpoint, observer)?;
+        let found = found(&points, (&format!("{view}-{k}"), k), Way::Quick, self.checkpoint, observer)?;
         Ok(Listed::of_all(found, &data.share))
     }
 

@@ -142,7 +142,7 @@ pub(crate) fn listed(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Re
     match input {
         Input::Samples(..) | Input::Part(..) => {
             let points = points_of(input)?;
-            let found = found(&points, ("", wanted), None, observer)?;
+            let found = found(&points, ("", wanted), Way::Quick, None, observer)?;
             Ok(Listed::of_all(found, &points.share()))
         }
         Input::Distances(x) => {
@@ -182,6 +182,7 @@ pub(crate) fn listed(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Re
 pub(crate) fn found(
     points: &Points<'_>,
     (name, k): (&str, usize),
+    way: Way,
     checkpoint: Option<&Checkpoint>,
     observer: &dyn Observer,
 ) -> Result<Found> {
@@ -193,7 +194,7 @@ pub(crate) fn found(
         observer.notice(&Event::Progress { stage: Stage::Neighbors, done, total });
         return Ok(found);
     }
-    let (lists, report) = search(points, k, Way::Auto, observer)?;
+    let (lists, report) = search(points, k, way, observer)?;
     let (sigma, warnings) = scales_of(points, &lists);
     let found = Found { lists, report, sigma, warnings, unit: points.unit() };
     if let Some(checkpoint) = checkpoint {

@@ -33,8 +33,12 @@ pub(super) const FEW: usize = 32;
 pub(crate) const EXACT_WORK: f64 = 5e12;
 /// Choosing the nearest costs as much as this many features.
 const CHOOSING: f64 = 64.0;
+/// The same where a few neighbours may be missed.
+const QUICK_EXACT_WORK: f64 = 2e11;
 /// Recall that the number of cells is chosen for; the sample it is read off is small.
 const TARGET_RECALL: f64 = 0.99;
+/// The same where a few neighbours may be missed.
+const QUICK_RECALL: f64 = 0.96;
 /// Points whose exact neighbours are looked up, once to choose the number of cells and once to measure the recall.
 pub(super) const SAMPLE: usize = 256;
 /// Groups searched before their lists are put in place, so that lists in two orders never stand side by side for all points.
@@ -97,13 +101,26 @@ pub(crate) enum Way {
     Exact,
     /// By cells.
     Cells,
+    /// Exact up to [`QUICK_EXACT_WORK`], then by fewer cells: for lists of which a share does as well as all.
+    Quick,
 }
 
 impl Way {
     /// Whether every pair of n points of m features is looked at.
     pub(super) fn is_exact(self, n: usize, m: usize) -> bool {
         let work = (n as f64).powi(2) * (m as f64 + CHOOSING);
-        self == Self::Exact || (self == Self::Auto && work <= EXACT_WORK) || n < 4 * SAMPLE
+        let within = match self {
+            Self::Exact => f64::INFINITY,
+            Self::Auto => EXACT_WORK,
+            Self::Quick => QUICK_EXACT_WORK,
+            Self::Cells => 0.0,
+        };
+        work <= within || n < 4 * SAMPLE
+    }
+
+    /// Share of the true neighbours that a search by cells is to find.
+    pub(super) fn recall(self) -> f64 {
+        if self == Self::Quick { QUICK_RECALL } else { TARGET_RECALL }
     }
 }
 
@@ -127,10 +144,15 @@ pub(crate) fn search(
         let singles = Singles::new(Centred { points, mean: &mean }, (0..n as u32).collect(), 0, k);
         return Ok((singles.all(k, observer)?, SearchReport::EXACT));
     }
-    by_cells(points, k, observer)
+    by_cells(points, k, way.recall(), observer)
 }
 
-fn by_cells(points: &Points<'_>, k: usize, observer: &dyn Observer) -> Result<(Lists, SearchReport)> {
+fn by_cells(
+    points: &Points<'_>,
+    k: usize,
+    wanted: f64,
+    observer: &dyn Observer,
+) -> Result<(Lists, SearchReport)> {
     let (n, m) = points.shape();
     let mean = points.mean();
     let (chosen, n_cells) = Cells::sample(n);
@@ -143,7 +165,7 @@ fn by_cells(points: &Points<'_>, k: usize, observer: &dyn Observer) -> Result<(L
     let singles = Singles::new(rows, cells.order.clone(), 0, k);
     let [chosen, asked] = spread(n);
     let truth = singles.exact_of(&chosen, k, observer)?;
-    let probes = cells.probes_for(&chosen, &truth);
+    let probes = cells.probes_for(&chosen, &truth, wanted);
     if cells.mean_share(probes) > 0.5 {
         return Ok((singles.all(k, observer)?, SearchReport::EXACT));
     }
@@ -568,8 +590,8 @@ impl Cells {
         &self.near[cell * n..(cell + 1) * n]
     }
 
-    /// How many cells must be looked into so that enough of these points' neighbours (k each) are found.
-    pub(super) fn probes_for(&self, asking: &[usize], truth: &[u32]) -> usize {
+    /// How many cells must be looked into so that this share of these points' neighbours (k each) is found.
+    pub(super) fn probes_for(&self, asking: &[usize], truth: &[u32], share: f64) -> usize {
         let k = truth.len() / asking.len();
         let mut found_at = vec![0_usize; self.n()];
         let mut position = vec![0_usize; self.n()];
@@ -578,7 +600,7 @@ impl Cells {
             near.iter().enumerate().for_each(|(at, cell)| position[*cell as usize] = at);
             truth.iter().for_each(|j| found_at[position[self.of[*j as usize] as usize]] += 1);
         }
-        let wanted = TARGET_RECALL * truth.len() as f64;
+        let wanted = share * truth.len() as f64;
         let mut found = 0;
         let enough = found_at.iter().position(|more| {
             found += more;

@@ -186,7 +186,7 @@ pub(super) fn search(
     let mut mean = share.team().relay("mean point", vec![0.0; m], |sum| points.add_rows(sum));
     mean.iter_mut().for_each(|mean| *mean /= n as f64);
     let ring = Ring { points, share, mean, k, observer };
-    if way.is_exact(n, m) { Ok((ring.exact()?, SearchReport::EXACT)) } else { ring.by_cells() }
+    if way.is_exact(n, m) { Ok((ring.exact()?, SearchReport::EXACT)) } else { ring.by_cells(way.recall()) }
 }
 
 /// One search.
@@ -223,7 +223,7 @@ impl Ring<'_> {
     }
 
     /// By cells, with the recall measured.
-    fn by_cells(&self) -> Result<(Lists, SearchReport)> {
+    fn by_cells(&self, wanted: f64) -> Result<(Lists, SearchReport)> {
         let (share, k) = (&self.share, self.k);
         let cells = self.cells()?;
         let own = own_order(&cells, share);
@@ -231,7 +231,7 @@ impl Ring<'_> {
         let order = own.iter().map(|i| i - first as u32).collect();
         let singles = self.singles(self.points, order, first);
         let [chosen, asked] = spread(share.n_rows());
-        let probes = cells.probes_for(&chosen, &self.exact_of(&singles, &chosen)?);
+        let probes = cells.probes_for(&chosen, &self.exact_of(&singles, &chosen)?, wanted);
         if cells.mean_share(probes) > 0.5 {
             return Ok((self.exact()?, SearchReport::EXACT));
         }
