@@ -335,8 +335,10 @@ impl Plan {
         let points = cells.saturating_mul(wide + held.bytes()[1]);
         let judged = (if n > 12_000 { 4_000 } else { n }).saturating_mul(m);
         let judging = judged.saturating_mul(4 * wide * threads.min(VIEWS)) + 10_000.min(n) * m * wide;
-        let search =
-            (own * 40 * 24).saturating_add(threads.saturating_mul(m.saturating_mul(2048) + (1 << 20)));
+        // Lists; sketches of all, heads of lists, candidates; blocks of rows.
+        let search = own * (40 * 28 + 80 * 8)
+            + n * (4 * m.min(128).next_multiple_of(32) + 150)
+            + threads.saturating_mul(m.saturating_mul(2048) + (1 << 20));
         let lists = VIEWS * n * BYTES_OF_LISTS;
         let members = threads.min(MEMBERS) * n * BYTES_OF_MEMBER + MEMBERS * n * 12;
         let consensus = n.saturating_mul(BYTES_OF_CONSENSUS).saturating_add(n.saturating_mul(8 * r));
@@ -358,10 +360,10 @@ impl Plan {
             return Err(Error::Memory { needed: bytes, limit, advice: advice.into() });
         }
         let workers = (threads * job.ranks.unwrap_or(1).max(1) as u64) as f64;
-        let searched = VIEWS as f64 * search_work(job.n_samples, job.n_features) * SECONDS_PER_MULTIPLY / 2.0;
+        let searched = VIEWS as f64 * quick_search_work(job.n_samples, job.n_features) * SECONDS_PER_MULTIPLY;
         let judged = VIEWS as f64
             * 2.0
-            * search_work((judged / m.max(1)) as usize, job.n_features)
+            * quick_search_work((judged / m.max(1)) as usize, job.n_features)
             * SECONDS_PER_MULTIPLY;
         let learnt = n as f64 * (MEMBERS as f64 * SECONDS_PER_MEMBER_POINT + SECONDS_PER_POINT);
         let seconds = (searched + judged + learnt) / workers;
@@ -499,6 +501,21 @@ pub fn search_work(n: usize, m: usize) -> f64 {
     }
     let cells = n.sqrt().min(4096.0);
     all.min(n * m * (cells + PROBED_CELLS * n / cells))
+}
+
+/// The same of the search of the default method, which goes on with neighbours of neighbours where all pairs would take long.
+fn quick_search_work(n: usize, m: usize) -> f64 {
+    // Sweeps, points that each looks at from every point, candidates that are measured, points that the recall is read off.
+    const LOOKS: f64 = 6.0 * 500.0;
+    const MEASURED: f64 = 5.0 * 60.0;
+    const ASKED: f64 = 256.0;
+    let (short, n, m) = (m.min(128) as f64, n as f64, m as f64);
+    let all = n * n * (m + 64.0);
+    if all <= neighbors::search::QUICK_EXACT_WORK {
+        return all;
+    }
+    let shortened = if m > short { short * m } else { 0.0 };
+    all.min(n * (shortened + LOOKS * (short + 64.0) + MEASURED * m + ASKED * m))
 }
 
 /// Bytes as people read them.

@@ -164,7 +164,7 @@ impl Prepared {
         let wanted = (shape.near - 1).max(SIGMA_NEIGHBOR);
         let (found, searched) = timed(Stage::Neighbors, observer, || {
             let name = wanted.min(points.share().n_rows() - 1).to_string();
-            found(points, (&name, wanted), Way::Auto, checkpoint, observer)
+            found(points, (&name, wanted), (Way::Auto, None), checkpoint, observer)
         });
         let Found { lists, report, sigma, warnings, .. } = found?;
         let (pairs, sliced) = timed(Stage::Slices, observer, || -> Result<_> {

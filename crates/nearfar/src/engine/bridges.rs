@@ -36,7 +36,32 @@ impl Evidence for Bridges<'_> {
     }
 }
 
+/// The same between parts of the points.
+#[derive(Clone, Debug)]
+pub(super) struct BetweenParts<'a> {
+    bridges: &'a Bridges<'a>,
+    part_of: &'a [u32],
+    spans: Vec<(u32, u32)>,
+}
+
+impl Evidence for BetweenParts<'_> {
+    fn weak_edges(&self, visit: &mut dyn FnMut(u32, u32, f64)) {
+        let of = self.part_of;
+        self.bridges.weak_edges(&mut |i, j, weight| visit(of[i as usize], of[j as usize], weight));
+    }
+
+    fn spans(&self) -> &[(u32, u32)] {
+        &self.spans
+    }
+}
+
 impl<'a> Bridges<'a> {
+    /// Of parts of the points.
+    pub(super) fn between(&'a self, part_of: &'a [u32]) -> BetweenParts<'a> {
+        let spans = self.spans.iter().map(|(i, j)| (part_of[*i as usize], part_of[*j as usize])).collect();
+        BetweenParts { bridges: self, part_of, spans }
+    }
+
     /// Of one view. All processes that share the rows must ask.
     pub(super) fn new(ranked: &'a Ranked, view: View, input: &Input<'_>, data: Option<&Data<'_>>) -> Self {
         let some = representatives(ranked);

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::members::Found;
 use super::ranked::Ranked;
 use crate::model::Model;
-use crate::slices::{RowBlock, SparseRows};
+use crate::slices::SparseRows;
 use crate::views::View;
 
 /// Rows that one task works on.
@@ -33,7 +33,7 @@ impl Consensus {
             }
             ranked.graph(&weights)
         };
-        let mean = views.iter().enumerate().map(of_view).reduce(|a, b| added(&a, &b)).unwrap_or_default();
+        let mean = views.iter().enumerate().map(of_view).reduce(|a, b| a.plus(&b)).unwrap_or_default();
         let mut graph = mean.clone();
         let together = |i: usize, j: usize| -> f64 {
             let agree = members.iter().zip(&shares).filter(|(found, _)| found.labels[i] == found.labels[j]);
@@ -123,38 +123,4 @@ fn matched(from: &[u32], to: &[u32]) -> Vec<u32> {
     let most =
         |row: &[u32]| (1..row.len()).fold(0, |best, c| if row[c] > row[best] { c } else { best }) as u32;
     shared.chunks_exact(columns.max(1)).map(most).collect()
-}
-
-/// a + b, rows with ascending columns.
-fn added(a: &SparseRows, b: &SparseRows) -> SparseRows {
-    let n = a.starts.len() - 1;
-    let blocks: Vec<RowBlock> = (0..n.div_ceil(ROWS))
-        .into_par_iter()
-        .map(|block| {
-            let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
-            for i in block * ROWS..((block + 1) * ROWS).min(n) {
-                let before = columns.len();
-                let (mut x, mut y) = (a.starts[i], b.starts[i]);
-                let (x_end, y_end) = (a.starts[i + 1], b.starts[i + 1]);
-                while x < x_end || y < y_end {
-                    let ours = if x < x_end { a.columns[x] } else { u32::MAX };
-                    let theirs = if y < y_end { b.columns[y] } else { u32::MAX };
-                    let mut value = 0.0;
-                    if ours <= theirs {
-                        value += a.values[x];
-                        x += 1;
-                    }
-                    if theirs <= ours {
-                        value += b.values[y];
-                        y += 1;
-                    }
-                    columns.push(ours.min(theirs));
-                    values.push(value);
-                }
-                lengths.push(columns.len() - before);
-            }
-            (lengths, columns, values)
-        })
-        .collect();
-    SparseRows::of_blocks(blocks)
 }

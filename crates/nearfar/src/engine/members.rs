@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::TRUSTED;
 use super::bridges::Bridges;
-use super::ranked::{Ranked, weights};
+use super::ranked::{Parts, Ranked, weights};
 use crate::checkpoint::Checkpoint;
 use crate::consensus::Member;
 use crate::crew::Share;
@@ -14,7 +14,7 @@ use crate::learn::trace::TraceRow;
 use crate::learn::{Learned, StopReason};
 use crate::math::factor::Factor;
 use crate::observe::{Event, Observer, Stage, go_on};
-use crate::partition::{Network, into_exactly};
+use crate::partition::{Network, by_parts, fine_for, into_exactly, renumber};
 use crate::views::View;
 
 /// How often weights and labels take turns.
@@ -56,6 +56,24 @@ pub(super) struct Learnt {
     pub(super) rounds: Vec<[f64; 3]>,
 }
 
+/// What the members of a view stand on.
+struct Ground {
+    /// Partitions that they start from, in turn; empty where nobody does.
+    starts: Vec<Vec<u32>>,
+    /// Where points are many: small parts of them, found once, that the members divide among the clusters.
+    parts: Option<Parts>,
+}
+
+impl Ground {
+    /// Labels of the nodes that are partitioned.
+    fn of_nodes(&self, labels: &[u32]) -> Vec<u32> {
+        let Some(parts) = &self.parts else { return labels.to_vec() };
+        let mut of_parts = vec![0; parts.count()];
+        parts.of.iter().zip(labels).for_each(|(part, label)| of_parts[*part as usize] = *label);
+        of_parts
+    }
+}
+
 impl Learner<'_> {
     /// All members of all views, view by view.
     pub(super) fn learn(&self) -> Result<Vec<Found>> {
@@ -68,7 +86,7 @@ impl Learner<'_> {
         let missing: Vec<usize> = (0..n_members).filter(|place| learnt[*place].is_none()).collect();
         let (size, rank) = self.share.map_or((1, 0), |share| (share.team().size(), share.team().rank()));
         let mine: Vec<usize> = missing.iter().copied().skip(rank).step_by(size).collect();
-        let starts = self.starts(&mine)?;
+        let grounds = self.grounds(&mine)?;
         let made: Result<Vec<(usize, Option<Learnt>)>> = mine
             .par_iter()
             .map(|&place| {
@@ -76,8 +94,8 @@ impl Learner<'_> {
                     return Ok((place, None));
                 }
                 let (view, t) = (place / TRUSTED.len(), place % TRUSTED.len());
-                let start = &starts[view * STARTS + t % STARTS];
-                let learnt = self.one(view, t, place, start)?;
+                let Some(ground) = &grounds[view] else { return Ok((place, None)) };
+                let learnt = self.one(view, t, place, ground)?;
                 // At once: a run that is cancelled leaves the members behind that it has finished.
                 let state = &self.found(place, learnt.clone()).member;
                 self.observer.notice(&Event::Member { member: place, state });
@@ -101,28 +119,62 @@ impl Learner<'_> {
         self.views.first().map_or((0, 0), |(_, _, ranked)| (ranked.n, ranked.k))
     }
 
-    /// Partitions that the members of these places start from; none for views of others.
-    fn starts(&self, places: &[usize]) -> Result<Vec<Vec<u32>>> {
-        let seed = self.seed.wrapping_mul(100);
-        let graphs: Vec<Option<Network>> = (0..self.views.len())
+    /// What the members of these places stand on, view by view; `None` of views of others.
+    fn grounds(&self, places: &[usize]) -> Result<Vec<Option<Ground>>> {
+        let needed: Vec<Vec<usize>> = (0..self.views.len())
+            .map(|view| places.iter().filter(|place| **place / TRUSTED.len() == view).copied().collect())
+            .collect();
+        (0..self.views.len())
             .into_par_iter()
-            .map(|view| {
-                let needed = places.iter().any(|place| place / TRUSTED.len() == view);
-                needed.then(|| Network::new(&self.views[view].2.start_graph()))
+            .map(
+                |view| {
+                    if needed[view].is_empty() {
+                        Ok(None)
+                    } else {
+                        self.ground(view, &needed[view]).map(Some)
+                    }
+                },
+            )
+            .collect()
+    }
+
+    fn ground(&self, view: usize, places: &[usize]) -> Result<Ground> {
+        go_on(self.observer, Stage::Learn)?;
+        let seed = self.seed.wrapping_mul(100);
+        let network = Network::new(&self.views[view].2.start_graph());
+        let small = by_parts(&network, fine_for(self.k, network.n_nodes()), seed);
+        let (network, parts) = match small {
+            Some((small, of)) => {
+                let count = small.n_nodes();
+                (small, Some(Parts::new(of, count)))
+            }
+            None => (network, None),
+        };
+        let mut ground = Ground { starts: Vec::new(), parts };
+        let starts: Result<Vec<Vec<u32>>> = (0..STARTS)
+            .into_par_iter()
+            .map(|start| {
+                if places.iter().all(|place| place % TRUSTED.len() % STARTS != start) {
+                    return Ok(Vec::new());
+                }
+                go_on(self.observer, Stage::Learn)?;
+                Ok(self.divided(view, &network, &ground, seed.wrapping_add(start as u64)))
             })
             .collect();
-        (0..self.views.len() * STARTS)
-            .into_par_iter()
-            .map(|at| {
-                let (view, start) = (at / STARTS, at % STARTS);
-                let needed = places
-                    .iter()
-                    .any(|place| place / TRUSTED.len() == view && place % TRUSTED.len() % STARTS == start);
-                let Some(network) = graphs[view].as_ref().filter(|_| needed) else { return Ok(Vec::new()) };
-                go_on(self.observer, Stage::Learn)?;
-                Ok(into_exactly(network, self.k, seed.wrapping_add(start as u64), &self.bridges[view]))
-            })
-            .collect()
+        ground.starts = starts?;
+        Ok(ground)
+    }
+
+    /// Exactly k clusters of the points from a graph of them, or of their parts.
+    fn divided(&self, view: usize, network: &Network, ground: &Ground, seed: u64) -> Vec<u32> {
+        let bridges = &self.bridges[view];
+        let Some(Parts { of, .. }) = &ground.parts else {
+            return into_exactly(network, self.k, seed, bridges);
+        };
+        let labels = into_exactly(network, self.k, seed, &bridges.between(of));
+        let mut labels = of.iter().map(|part| labels[*part as usize]).collect::<Vec<_>>();
+        renumber(&mut labels);
+        labels
     }
 
     /// What every process made, in all of them.
@@ -161,17 +213,22 @@ impl Learner<'_> {
     }
 
     /// Weights, graph and labels in turn.
-    fn one(&self, view: usize, t: usize, place: usize, start: &[u32]) -> Result<Learnt> {
+    fn one(&self, view: usize, t: usize, place: usize, ground: &Ground) -> Result<Learnt> {
         let (_, _, ranked) = self.views[view];
         let seed = self.seed.wrapping_mul(100).wrapping_add(t as u64);
-        let (mut labels, mut near, mut rounds) = (start.to_vec(), Vec::new(), Vec::new());
+        let start = ground.starts[t % STARTS].clone();
+        let (mut labels, mut near, mut rounds) = (start, Vec::new(), Vec::new());
         for round in 1..=ROUNDS {
             go_on(self.observer, Stage::Learn)?;
             let before = (labels, near);
             near = weights(&ranked.agreement(&before.0), TRUSTED[t]);
-            let network = Network::new(&ranked.graph(&near));
-            labels = into_exactly(&network, self.k, seed, &self.bridges[view]);
-            let quality = network.modularity(&labels, 1.0);
+            let graph = match &ground.parts {
+                Some(parts) => ranked.graph_of_parts(&near, parts),
+                None => ranked.graph(&near),
+            };
+            let network = Network::new(&graph);
+            labels = self.divided(view, &network, ground, seed);
+            let quality = network.modularity(&ground.of_nodes(&labels), 1.0);
             let told = [quality, moved(&before.0, &labels), change(&before.1, &near)];
             self.observer.notice(&Event::Iteration { member: place, row: &traced(round, told) });
             rounds.push(told);

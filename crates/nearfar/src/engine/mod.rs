@@ -28,6 +28,7 @@ pub use mixture::{Covariance, MixtureReport};
 use crate::checkpoint::Checkpoint;
 use crate::error::{DataError, ParamError, Result};
 use crate::model::{Model, Source};
+use crate::neighbors::descent::Guess;
 use crate::neighbors::nearest::{Listed, found, listed};
 use crate::neighbors::search::Way;
 use crate::neighbors::{Input, Metric, SIGMA_NEIGHBOR, SearchReport, Warning};
@@ -399,9 +400,13 @@ impl Run<'_> {
         let Some(data) = self.data else { return Ok(()) };
         let mut views = std::mem::take(&mut self.views);
         let observer = &Repeated { inner: self.observer, times: views.len() as u64 };
-        for (at, seen) in views.iter_mut().enumerate() {
+        for at in 0..views.len() {
             go_on(self.observer, Stage::Neighbors)?;
-            let listed = self.listed(data, seen.view, observer)?;
+            // Neighbours in one view are a first guess for the next.
+            let (before, rest) = views.split_at_mut(at);
+            let known = before.last().and_then(|seen| seen.ranked.as_ref());
+            let seen = &mut rest[0];
+            let listed = self.listed(data, seen.view, known, observer)?;
             if at == 0 {
                 model.warnings.extend(listed.warnings.iter().cloned());
             }
@@ -419,7 +424,13 @@ impl Run<'_> {
     }
 
     /// The neighbours of one view: those of a checkpoint, or found now.
-    fn listed(&self, data: &Data<'_>, view: View, observer: &dyn Observer) -> Result<Listed> {
+    fn listed(
+        &self,
+        data: &Data<'_>,
+        view: View,
+        known: Option<&Ranked>,
+        observer: &dyn Observer,
+    ) -> Result<Listed> {
         let shown = data.shown(view);
         let own = data.share.rows().len();
         let rows = match &shown {
@@ -432,7 +443,9 @@ impl Run<'_> {
             Input::Samples(rows, data.metric)
         };
         let (points, k) = (points_of(&input)?, LISTS.max(SIGMA_NEIGHBOR));
-        let found = found(&points, (&format!("{view}-{k}"), k), Way::Quick, self.checkpoint, observer)?;
+        let guess = known.map(|known| Guess { k: known.k, indices: &known.indices });
+        let name = format!("{view}-{k}");
+        let found = found(&points, (&name, k), (Way::Quick, guess), self.checkpoint, observer)?;
         Ok(Listed::of_all(found, &data.share))
     }
 

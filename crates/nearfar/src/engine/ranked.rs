@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::math::simplex;
 use crate::neighbors::nearest::Listed;
+use crate::partition::grouped;
 use crate::slices::{RowBlock, SparseRows};
 
 /// Rows that one task works on; fixed, so that sums do not depend on the number of threads.
@@ -20,6 +21,31 @@ pub(crate) struct Ranked {
     pub(crate) slices: Vec<f64>,
     /// What a slice was divided by: κ = slice × norm.
     pub(crate) norms: Vec<f64>,
+}
+
+/// Points in parts that are taken as they are.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    /// The part of every point.
+    pub(crate) of: Vec<u32>,
+    starts: Vec<usize>,
+    members: Vec<u32>,
+}
+
+impl Parts {
+    /// By the part of every point, of so many.
+    pub(crate) fn new(of: Vec<u32>, count: usize) -> Self {
+        let (starts, members) = grouped(&of, count);
+        Self { of, starts, members }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn members(&self, part: usize) -> &[u32] {
+        &self.members[self.starts[part]..self.starts[part + 1]]
+    }
 }
 
 impl Ranked {
@@ -111,6 +137,44 @@ impl Ranked {
             })
             .collect();
         SparseRows::of_blocks(blocks)
+    }
+
+    /// The graph of parts of the points that `graph(weights)` gives when the points of a part are one node; loops count both of their ends.
+    pub(crate) fn graph_of_parts(&self, weights: &[f64], parts: &Parts) -> SparseRows {
+        let on: Vec<usize> = (0..self.k.min(weights.len())).filter(|k| weights[*k] > 0.0).collect();
+        let n_parts = parts.count();
+        let blocks: Vec<RowBlock> = (0..n_parts.div_ceil(ROWS))
+            .into_par_iter()
+            .map_init(
+                || vec![0.0; n_parts],
+                |sums, block| {
+                    let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
+                    for part in block * ROWS..((block + 1) * ROWS).min(n_parts) {
+                        let before = columns.len();
+                        for &i in parts.members(part) {
+                            let row = i as usize * self.k;
+                            for rank in &on {
+                                let value = weights[*rank] * self.slices[row + rank];
+                                let to = parts.of[self.indices[row + rank] as usize];
+                                let sum = &mut sums[to as usize];
+                                if *sum == 0.0 && value > 0.0 {
+                                    columns.push(to);
+                                }
+                                *sum += value;
+                            }
+                        }
+                        columns[before..].sort_unstable();
+                        values.extend(
+                            columns[before..].iter().map(|to| 0.5 * std::mem::take(&mut sums[*to as usize])),
+                        );
+                        lengths.push(columns.len() - before);
+                    }
+                    (lengths, columns, values)
+                },
+            )
+            .collect();
+        let out = SparseRows::of_blocks(blocks);
+        out.plus(&out.transposed())
     }
 
     /// The graph every member starts from: the self-tuned affinities themselves, over the first ranks.

@@ -209,6 +209,23 @@ fn consensus_agrees() {
     near("consensus", &dense(&ours.graph), &golden.array("consensus_graph"));
 }
 
+#[test]
+fn a_graph_of_parts_is_the_graph_with_their_points_as_one() {
+    let golden = golden("fast.npz");
+    for (name, n) in [("iris", 150), ("moons", 200)] {
+        let ranked = ranked(&golden, name, n);
+        let of: Vec<u32> = (0..n as u32).map(|i| i % 7 * (i / 60) % 9).collect();
+        let count = of.iter().max().map_or(0, |part| *part as usize + 1);
+        let weights = ranked::weights(&ranked.agreement(&of), 10);
+        let whole = dense(&ranked.graph(&weights));
+        let mut expected = vec![0.0; count * count];
+        for (at, value) in whole.iter().enumerate() {
+            expected[of[at / n] as usize * count + of[at % n] as usize] += value;
+        }
+        near(name, &dense(&ranked.graph_of_parts(&weights, &ranked::Parts::new(of, count))), &expected);
+    }
+}
+
 /// The graphs that igraph was run on (golden/fast.py).
 fn compared(name: &str) -> Network {
     if name == "ring" {

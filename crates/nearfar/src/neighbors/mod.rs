@@ -6,6 +6,7 @@
 //! Where that distance is 0 (eight copies of a point) the smallest positive distance of the point takes
 //! its place, with fewer than eight points the farthest one; both are reported as a [`Warning`].
 
+pub(crate) mod descent;
 pub(crate) mod exact;
 pub mod nearest;
 mod order;

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::descent::Guess;
 use super::exact::Points;
 use super::precomputed::{Pairwise, check_lists};
 use super::search::{Lists, SearchReport, Way, search};
@@ -70,14 +71,14 @@ fn nearest_by(input: &Input<'_>, k: usize, way: Way, observer: &dyn Observer) ->
         Input::Samples(samples, metric) => {
             samples.check()?;
             let points = Points::rows_only(samples, *metric)?;
-            let (lists, search) = search(&points, wanted, way, observer)?;
+            let (lists, search) = search(&points, wanted, (way, None), observer)?;
             let apart = points.apart(&lists);
             let far = |i: usize| apart[&i];
             Ok(Nearest { search, ..tuned(n, k, &lists, points.unit(), &far) })
         }
         Input::Part(rows, metric, share) => {
             let points = Points::of_share(rows, *metric, share)?;
-            let (lists, search) = search(&points, wanted, way, observer)?;
+            let (lists, search) = search(&points, wanted, (way, None), observer)?;
             let scales = scales_of(&points, &lists);
             let own = tuned_by(scales, k, &lists, points.unit(), share.rows());
             // Lists are a fraction of V: everybody has all of them from here on.
@@ -142,7 +143,7 @@ pub(crate) fn listed(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Re
     match input {
         Input::Samples(..) | Input::Part(..) => {
             let points = points_of(input)?;
-            let found = found(&points, ("", wanted), Way::Quick, None, observer)?;
+            let found = found(&points, ("", wanted), (Way::Quick, None), None, observer)?;
             Ok(Listed::of_all(found, &points.share()))
         }
         Input::Distances(x) => {
@@ -182,7 +183,7 @@ pub(crate) fn listed(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Re
 pub(crate) fn found(
     points: &Points<'_>,
     (name, k): (&str, usize),
-    way: Way,
+    way: (Way, Option<Guess<'_>>),
     checkpoint: Option<&Checkpoint>,
     observer: &dyn Observer,
 ) -> Result<Found> {

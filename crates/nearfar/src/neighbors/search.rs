@@ -14,6 +14,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
+use super::descent::{self, Guess};
 use super::exact::Points;
 use super::split;
 use crate::error::Result;
@@ -34,11 +35,12 @@ pub(crate) const EXACT_WORK: f64 = 5e12;
 /// Choosing the nearest costs as much as this many features.
 const CHOOSING: f64 = 64.0;
 /// The same where a few neighbours may be missed.
-const QUICK_EXACT_WORK: f64 = 2e11;
+pub(crate) const QUICK_EXACT_WORK: f64 = 1.5e10;
 /// Recall that the number of cells is chosen for; the sample it is read off is small.
 const TARGET_RECALL: f64 = 0.99;
-/// The same where a few neighbours may be missed.
+/// The same where a few neighbours may be missed, and the recall of neighbours of neighbours below which cells are searched after all.
 const QUICK_RECALL: f64 = 0.96;
+pub(super) const LEAST_RECALL: f64 = 0.9;
 /// Points whose exact neighbours are looked up, once to choose the number of cells and once to measure the recall.
 pub(super) const SAMPLE: usize = 256;
 /// Groups searched before their lists are put in place, so that lists in two orders never stand side by side for all points.
@@ -68,6 +70,16 @@ impl Lists {
     pub(crate) fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let at = i * self.k..(i + 1) * self.k;
         (&self.indices[at.clone()], &self.values[at])
+    }
+
+    /// Share of the true neighbours of these points, k each, that is in their lists.
+    fn recall(&self, asked: &[usize], truth: &[u32]) -> f64 {
+        let of = |(i, truth): (&usize, &[u32])| {
+            let own = self.row(*i).0;
+            truth.iter().filter(|j| own.contains(j)).count()
+        };
+        let hits: usize = asked.iter().zip(truth.chunks_exact(self.k)).map(of).sum();
+        hits as f64 / truth.len() as f64
     }
 }
 
@@ -101,7 +113,10 @@ pub(crate) enum Way {
     Exact,
     /// By cells.
     Cells,
-    /// Exact up to [`QUICK_EXACT_WORK`], then by fewer cells: for lists of which a share does as well as all.
+    /// By neighbours of neighbours, whatever the number of points is.
+    #[cfg(test)]
+    Descent,
+    /// Exact up to [`QUICK_EXACT_WORK`], then by neighbours of neighbours: for lists of which a share does as well as all.
     Quick,
 }
 
@@ -114,8 +129,20 @@ impl Way {
             Self::Auto => EXACT_WORK,
             Self::Quick => QUICK_EXACT_WORK,
             Self::Cells => 0.0,
+            #[cfg(test)]
+            Self::Descent => 0.0,
         };
         work <= within || n < 4 * SAMPLE
+    }
+
+    /// Whether neighbours of neighbours are asked first, of so many points.
+    pub(super) fn descends(self, n: usize) -> bool {
+        let wanted = match self {
+            #[cfg(test)]
+            Self::Descent => true,
+            way => way == Self::Quick,
+        };
+        wanted && n <= descent::MOST_POINTS
     }
 
     /// Share of the true neighbours that a search by cells is to find.
@@ -125,14 +152,16 @@ impl Way {
 }
 
 /// The `k` nearest others of every point (all of them where there are fewer).
+///
+/// Where a search by neighbours of neighbours has a guess it begins there.
 pub(crate) fn search(
     points: &Points<'_>,
     k: usize,
-    way: Way,
+    (way, guess): (Way, Option<Guess<'_>>),
     observer: &dyn Observer,
 ) -> Result<(Lists, SearchReport)> {
     if points.part.is_some() {
-        return split::search(points, k, way, observer);
+        return split::search(points, k, (way, guess), observer);
     }
     let (n, m) = points.shape();
     let k = k.min(n.saturating_sub(1));
@@ -144,7 +173,28 @@ pub(crate) fn search(
         let singles = Singles::new(Centred { points, mean: &mean }, (0..n as u32).collect(), 0, k);
         return Ok((singles.all(k, observer)?, SearchReport::EXACT));
     }
+    if way.descends(n)
+        && let Some(found) = by_descent(points, k, guess, observer)?
+    {
+        return Ok(found);
+    }
     by_cells(points, k, way.recall(), observer)
+}
+
+/// By neighbours of neighbours; `None` where these do not find enough.
+fn by_descent(
+    points: &Points<'_>,
+    k: usize,
+    guess: Option<Guess<'_>>,
+    observer: &dyn Observer,
+) -> Result<Option<(Lists, SearchReport)>> {
+    let mean = points.mean();
+    let Some(found) = descent::search(points, &mean, k, guess, observer)? else { return Ok(None) };
+    let rows = Centred { points, mean: &mean };
+    let singles = Singles::new(rows, (0..points.n as u32).collect(), 0, k);
+    let [_, asked] = spread(points.n);
+    let recall = found.recall(&asked, &singles.exact_of(&asked, k, observer)?);
+    Ok((recall >= LEAST_RECALL).then_some((found, SearchReport { approximate: true, recall })))
 }
 
 fn by_cells(
@@ -171,13 +221,7 @@ fn by_cells(
     }
     let found = singles.in_cells(k, &cells, probes, observer)?;
     // Measured on other points than those the number of cells was chosen by.
-    let truth = singles.exact_of(&asked, k, observer)?;
-    let mut hits = 0_usize;
-    for (i, truth) in asked.iter().zip(truth.chunks_exact(k)) {
-        let own = found.row(*i).0;
-        hits += truth.iter().filter(|j| own.contains(j)).count();
-    }
-    let recall = hits as f64 / (SAMPLE * k) as f64;
+    let recall = found.recall(&asked, &singles.exact_of(&asked, k, observer)?);
     Ok((found, SearchReport { approximate: true, recall }))
 }
 
@@ -737,7 +781,7 @@ mod tests {
             let samples = Samples::from_rows(&data, n, m).unwrap();
             let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
             for k in [1, 7, n - 1] {
-                let (found, report) = search(&points, k, Way::Auto, &Silent).unwrap();
+                let (found, report) = search(&points, k, (Way::Auto, None), &Silent).unwrap();
                 assert_eq!(found.indices, naive(&points, n, k), "{n} x {m}, k = {k}");
                 assert_eq!(report, SearchReport::EXACT);
             }
@@ -765,7 +809,7 @@ mod tests {
         let hidden = singles.low.iter().filter(|low| low.is_nan()).count();
         assert!(hidden > n / 2, "only {hidden} copies are left out");
         for k in [1, 9, 40] {
-            let (found, _) = search(&points, k, Way::Exact, &Silent).unwrap();
+            let (found, _) = search(&points, k, (Way::Exact, None), &Silent).unwrap();
             assert!(found.indices == naive(&points, n, k), "k = {k}");
         }
     }
@@ -776,8 +820,8 @@ mod tests {
         let data = mixture(n, 12, 9, 3.0, 2).unwrap();
         let samples = Samples::from_rows(&data.data, n, 12).unwrap();
         let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
-        let (found, report) = search(&points, 20, Way::Cells, &Silent).unwrap();
-        let (truth, _) = search(&points, 20, Way::Exact, &Silent).unwrap();
+        let (found, report) = search(&points, 20, (Way::Cells, None), &Silent).unwrap();
+        let (truth, _) = search(&points, 20, (Way::Exact, None), &Silent).unwrap();
         let hits = (0..n)
             .map(|i| truth.row(i).0.iter().filter(|j| found.row(i).0.contains(j)).count())
             .sum::<usize>();
@@ -785,8 +829,43 @@ mod tests {
         assert!(report.approximate, "a mixture has cells that need no look");
         assert!(recall >= 0.97 && (recall - report.recall).abs() < 0.02, "{recall} {report:?}");
         let again = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-        let again = again.install(|| search(&points, 20, Way::Cells, &Silent).unwrap());
+        let again = again.install(|| search(&points, 20, (Way::Cells, None), &Silent).unwrap());
         assert!(again == (found, report), "lists depend on the number of threads");
+    }
+
+    #[test]
+    fn neighbours_of_neighbours_reach_the_recall_they_report() {
+        let (n, k) = (4000, 40);
+        // Few features, as they are; many, of which a sketch is made; and copies, whose ties are settled by number.
+        let wide = mixture(n, 200, 8, 3.0, 5).unwrap().data;
+        let cases = [
+            ("surface", 32, surface(n)),
+            ("wide", 200, wide),
+            ("copies", 2, (0..n * 2).map(|at| (at / 2 % 13) as f64).collect()),
+        ];
+        for (name, m, data) in cases {
+            let samples = Samples::from_rows(&data, n, m).unwrap();
+            let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
+            let (truth, _) = search(&points, k, (Way::Exact, None), &Silent).unwrap();
+            let everybody: Vec<usize> = (0..n).collect();
+            let found = |guess, threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| search(&points, k, (Way::Descent, guess), &Silent).unwrap())
+            };
+            let (lists, report) = found(None, 2);
+            let recall = lists.recall(&everybody, &truth.indices);
+            assert!(report.approximate, "{name}: {report:?}");
+            assert!(recall > 0.95 && (recall - report.recall).abs() < 0.03, "{name}: {recall}, {report:?}");
+            assert!(found(None, 3) == (lists, report), "{name}: lists depend on the number of threads");
+            let near = |i: usize| {
+                let row = truth.row(i);
+                row.1.iter().all(|value| value.is_finite()) && row.0.iter().all(|j| *j as usize != i)
+            };
+            assert!(everybody.iter().all(|i| near(*i)), "{name}: somebody is its own neighbour");
+            // A guess that is right is not lost.
+            let (guessed, _) = found(Some(Guess { k, indices: &truth.indices }), 2);
+            assert!(guessed.recall(&everybody, &truth.indices) > 0.97, "{name}: a good guess was lost");
+        }
     }
 
     /// A surface of three parameters, bent through 32 features.
@@ -814,7 +893,7 @@ mod tests {
             let data: Vec<f32> = data.iter().map(|x| *x as f32).collect();
             let samples = Samples::from_rows(&data, n, m).unwrap();
             let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
-            let (found, report) = search(&points, k, Way::Cells, &Silent).unwrap();
+            let (found, report) = search(&points, k, (Way::Cells, None), &Silent).unwrap();
             assert!(report.approximate, "{name}: cells made one look at most pairs");
             let asked: Vec<usize> = (0..n).step_by(61).collect();
             let of = |i: &usize| {

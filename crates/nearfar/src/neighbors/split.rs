@@ -8,11 +8,12 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 
 use super::Metric;
+use super::descent::{self, Guess};
 use super::exact::{Overall, Part, Points, Range};
 use super::nearest::only_copies;
 use super::search::{
-    ASSIGNED, Asking, Cells, Centred, FEW, Found, Lists, QUERIES, SAMPLE, SearchReport, Singles, Way,
-    nearest_center, spread,
+    ASSIGNED, Asking, Cells, Centred, FEW, Found, LEAST_RECALL, Lists, QUERIES, SAMPLE, SearchReport,
+    Singles, Way, nearest_center, spread,
 };
 use crate::crew::Share;
 use crate::error::{DataError, Error, Result};
@@ -174,7 +175,7 @@ fn gather_some<T: Pod>(share: &Share, wanted: &[usize], mine: &[T], width: usize
 pub(super) fn search(
     points: &Points<'_>,
     k: usize,
-    way: Way,
+    (way, guess): (Way, Option<Guess<'_>>),
     observer: &dyn Observer,
 ) -> Result<(Lists, SearchReport)> {
     let (share, (_, m)) = (points.share(), points.shape());
@@ -186,7 +187,15 @@ pub(super) fn search(
     let mut mean = share.team().relay("mean point", vec![0.0; m], |sum| points.add_rows(sum));
     mean.iter_mut().for_each(|mean| *mean /= n as f64);
     let ring = Ring { points, share, mean, k, observer };
-    if way.is_exact(n, m) { Ok((ring.exact()?, SearchReport::EXACT)) } else { ring.by_cells(way.recall()) }
+    if way.is_exact(n, m) {
+        return Ok((ring.exact()?, SearchReport::EXACT));
+    }
+    if way.descends(n)
+        && let Some(found) = ring.by_descent(guess)?
+    {
+        return Ok(found);
+    }
+    ring.by_cells(way.recall())
 }
 
 /// One search.
@@ -220,6 +229,31 @@ impl Ring<'_> {
             let order = (0..everything.end as u32).collect();
             (order, vec![vec![everything]; groups.len()])
         })
+    }
+
+    /// By neighbours of neighbours; `None` where these do not find enough.
+    fn by_descent(&self, guess: Option<Guess<'_>>) -> Result<Option<(Lists, SearchReport)>> {
+        let Some(found) = descent::search(self.points, &self.mean, self.k, guess, self.observer)? else {
+            return Ok(None);
+        };
+        let order = (0..self.points.shape().0 as u32).collect();
+        let singles = self.singles(self.points, order, self.share.rows().start);
+        let [_, asked] = spread(self.share.n_rows());
+        let recall = self.recall(&singles, &asked, &found)?;
+        Ok((recall >= LEAST_RECALL).then_some((found, SearchReport { approximate: true, recall })))
+    }
+
+    /// Share of the true neighbours of these points that is in their lists, whoever holds them.
+    fn recall(&self, singles: &Singles<'_>, asked: &[usize], found: &Lists) -> Result<f64> {
+        let (share, k) = (&self.share, self.k);
+        let truth = self.exact_of(singles, asked)?;
+        let mut hits = 0_u64;
+        for (i, truth) in asked.iter().zip(truth.chunks_exact(k)).filter(|(i, _)| share.rows().contains(i)) {
+            let own = found.row(i - share.rows().start).0;
+            hits += truth.iter().filter(|j| own.contains(j)).count() as u64;
+        }
+        let hits: u64 = share.team().gather_even("recall", &[hits]).iter().sum();
+        Ok(hits as f64 / (SAMPLE * k) as f64)
     }
 
     /// By cells, with the recall measured.
@@ -259,14 +293,7 @@ impl Ring<'_> {
             (order, ranges)
         })?;
         // Measured on other points than those the number of cells was chosen by.
-        let truth = self.exact_of(&singles, &asked)?;
-        let mut hits = 0_u64;
-        for (i, truth) in asked.iter().zip(truth.chunks_exact(k)).filter(|(i, _)| share.rows().contains(i)) {
-            let own = found.row(i - first).0;
-            hits += truth.iter().filter(|j| own.contains(j)).count() as u64;
-        }
-        let hits: u64 = share.team().gather_even("recall", &[hits]).iter().sum();
-        let recall = hits as f64 / (SAMPLE * k) as f64;
+        let recall = self.recall(&singles, &asked, &found)?;
         Ok((found, SearchReport { approximate: true, recall }))
     }
 
@@ -412,7 +439,7 @@ mod tests {
             }
         };
         let points = Points::rows_only(&samples(0..n), Metric::Euclidean).unwrap();
-        let (lists, report) = search_all(&points, k, way, &Silent).unwrap();
+        let (lists, report) = search_all(&points, k, (way, None), &Silent).unwrap();
         let scales = scales_of(&points, &lists);
         for size in [1, 2, 3, 4, 8] {
             let found = as_team(size, |team| {
@@ -420,7 +447,7 @@ mod tests {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(1 + size % 2).build().unwrap();
                 pool.install(|| {
                     let points = Points::of_share(&samples(share.rows()), Metric::Euclidean, &share).unwrap();
-                    let (lists, report) = search_all(&points, k, way, &Silent).unwrap();
+                    let (lists, report) = search_all(&points, k, (way, None), &Silent).unwrap();
                     let scales = scales_of(&points, &lists);
                     (lists, report, scales)
                 })
@@ -451,5 +478,13 @@ mod tests {
         let data = mixture(6000, 12, 9, 3.0, 2).unwrap().data;
         check(&data, 6000, 12, 20, Way::Cells, false);
         check(&data, 6000, 12, 20, Way::Cells, true);
+    }
+
+    #[test]
+    fn neighbours_of_neighbours_do_not_depend_on_the_number_of_ranks() {
+        let data = mixture(3000, 12, 9, 2.0, 2).unwrap().data;
+        check(&data, 3000, 12, 20, Way::Descent, false);
+        let wide = mixture(1500, 150, 6, 2.0, 2).unwrap().data;
+        check(&wide, 1500, 150, 15, Way::Descent, true);
     }
 }

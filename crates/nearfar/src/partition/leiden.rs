@@ -50,21 +50,42 @@ pub fn leiden(network: &Network, settings: &Leiden, start: Option<&[u32]>) -> Ve
     let n = network.n_nodes();
     let mut labels: Vec<u32> = start.map_or_else(|| (0..n as u32).collect(), <[u32]>::to_vec);
     renumber(&mut labels);
-    let price = match settings.null {
-        Null::Degrees if network.total > 0.0 => settings.resolution / network.total,
-        Null::Degrees => return labels,
-        Null::Sizes => settings.resolution,
-    };
-    let typical = network.total / network.ends.len().max(1) as f64;
+    let Some(rule) = Rule::of(network, settings) else { return labels };
     let mut random = Stream::new(settings.seed, STREAM);
     let mut room = Room::default();
     for _ in 0..settings.passes.max(1) {
-        let rule = Rule { price, null: settings.null, freedom: FREEDOM * typical };
         if !pass(network, &rule, &mut labels, &mut random, &mut room) {
             break;
         }
     }
     renumber(&mut labels);
+    labels
+}
+
+/// Small parts of a graph, whose nodes hang together well: one round of moving and refining.
+pub(super) fn parts(network: &Network, seed: u64) -> (Vec<u32>, usize) {
+    let n = network.n_nodes();
+    let settings = Leiden::new(1.0, seed);
+    let Some(rule) = Rule::of(network, &settings) else { return ((0..n as u32).collect(), n) };
+    let mut random = Stream::new(seed, STREAM);
+    let mut room = Room::default();
+    let mut clusters: Vec<u32> = (0..n as u32).collect();
+    move_nodes(network, &rule, &mut clusters, &mut random, &mut room);
+    let n_clusters = renumber(&mut clusters);
+    let mut parts = refine(network, &rule, &clusters, n_clusters, &mut random, &mut room);
+    let n_parts = renumber(&mut parts);
+    (parts, n_parts)
+}
+
+/// Clusters whose nodes have all moved to where they gain most, one by one; no refinement.
+pub(super) fn settled(network: &Network, settings: &Leiden, start: &[u32]) -> Vec<u32> {
+    let mut labels = start.to_vec();
+    renumber(&mut labels);
+    if let Some(rule) = Rule::of(network, settings) {
+        let mut random = Stream::new(settings.seed, STREAM);
+        move_nodes(network, &rule, &mut labels, &mut random, &mut Room::default());
+        renumber(&mut labels);
+    }
     labels
 }
 
@@ -76,6 +97,17 @@ pub(super) struct Rule {
 }
 
 impl Rule {
+    /// `None` where the graph has no weight to share out.
+    fn of(network: &Network, settings: &Leiden) -> Option<Self> {
+        let price = match settings.null {
+            Null::Degrees if network.total > 0.0 => settings.resolution / network.total,
+            Null::Degrees => return None,
+            Null::Sizes => settings.resolution,
+        };
+        let typical = network.total / network.ends.len().max(1) as f64;
+        Some(Self { price, null: settings.null, freedom: FREEDOM * typical })
+    }
+
     pub(super) fn masses<'n>(&self, network: &'n Network) -> &'n [f64] {
         match self.null {
             Null::Degrees => &network.degree,

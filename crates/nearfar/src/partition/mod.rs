@@ -12,6 +12,7 @@ mod tree;
 
 pub use leiden::{Leiden, Null, leiden};
 pub use network::Network;
+pub(crate) use network::{grouped, renumber};
 pub use tree::{Evidence, Merge, MergeTree, Nothing};
 
 /// The resolution is multiplied by this until there are clusters enough.
@@ -21,28 +22,65 @@ const STEPS: usize = 12;
 /// Clusters of the first, fine partition for each one wanted.
 const FINE: f64 = 1.5;
 
+/// More nodes than this are many: the resolution is then sought on small parts of the graph.
+const MANY: usize = 12_000;
+/// Parts that there must be for each cluster wanted, so that clusters can be made of them.
+const PARTS: usize = 16;
+
 /// A partition with at least so many clusters: the resolution is raised until there are. Every point alone where no resolution does it.
+///
+/// Of a graph of many nodes the resolution is sought on small parts of it; then the nodes move once more by themselves.
 #[must_use]
 pub fn fine(network: &Network, at_least: usize, seed: u64) -> Vec<u32> {
     let n = network.n_nodes();
-    if at_least < n {
-        let mut settings = Leiden::new(1.0, seed);
-        for _ in 0..STEPS {
-            let labels = leiden(network, &settings, None);
-            if labels.iter().max().map_or(0, |label| *label as usize + 1) >= at_least {
-                return labels;
-            }
-            settings.resolution *= FINER;
-        }
+    let found = if at_least < n { sought(network, at_least, seed) } else { None };
+    found.map_or_else(|| (0..n as u32).collect(), |(labels, _)| labels)
+}
+
+/// The partition with the resolution that gave it.
+fn sought(network: &Network, at_least: usize, seed: u64) -> Option<(Vec<u32>, f64)> {
+    if let Some((small, parts)) = by_parts(network, at_least, seed) {
+        let (of_parts, resolution) = sought(&small, at_least, seed)?;
+        let coarse: Vec<u32> = parts.iter().map(|part| of_parts[*part as usize]).collect();
+        let labels = leiden::settled(network, &Leiden::new(resolution, seed), &coarse);
+        let labels = if count(&labels) >= at_least { labels } else { coarse };
+        return Some((labels, resolution));
     }
-    (0..n as u32).collect()
+    let mut settings = Leiden::new(1.0, seed);
+    for _ in 0..STEPS {
+        let labels = leiden(network, &settings, None);
+        if count(&labels) >= at_least {
+            return Some((labels, settings.resolution));
+        }
+        settings.resolution *= FINER;
+    }
+    None
+}
+
+/// The graph of small parts, and the part of every node; `None` where there are few nodes, or too few parts for so many clusters.
+pub(crate) fn by_parts(network: &Network, at_least: usize, seed: u64) -> Option<(Network, Vec<u32>)> {
+    let n = network.n_nodes();
+    if n <= MANY {
+        return None;
+    }
+    let (parts, n_parts) = leiden::parts(network, seed);
+    let of_use = n_parts < n && n_parts >= PARTS * at_least;
+    of_use.then(|| (network.aggregated(&parts, n_parts), parts))
+}
+
+fn count(labels: &[u32]) -> usize {
+    labels.iter().max().map_or(0, |label| *label as usize + 1)
 }
 
 /// The merge tree of a partition fine enough for k clusters.
 #[must_use]
 pub fn tree_for(network: &Network, k: usize, seed: u64, evidence: &dyn Evidence) -> MergeTree {
-    let wanted = ((FINE * k as f64).ceil() as usize).min(network.n_nodes());
-    MergeTree::new(network, &fine(network, wanted, seed), evidence)
+    MergeTree::new(network, &fine(network, fine_for(k, network.n_nodes()), seed), evidence)
+}
+
+/// Clusters of the fine partition that k of n nodes are made of.
+pub(crate) fn fine_for(k: usize, n: usize) -> usize {
+    ((FINE * k as f64).ceil() as usize).min(n)
 }
 
 /// Exactly k clusters (as many as there are points, where k is more), numbered by first appearance.

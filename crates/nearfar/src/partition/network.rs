@@ -224,7 +224,7 @@ impl Network {
 }
 
 /// Members of every cluster, one cluster after the other: where each begins, and who they are.
-pub(super) fn grouped(labels: &[u32], n_clusters: usize) -> (Vec<usize>, Vec<u32>) {
+pub(crate) fn grouped(labels: &[u32], n_clusters: usize) -> (Vec<usize>, Vec<u32>) {
     let mut starts = vec![0; n_clusters + 1];
     for label in labels {
         starts[*label as usize + 1] += 1;
@@ -242,7 +242,7 @@ pub(super) fn grouped(labels: &[u32], n_clusters: usize) -> (Vec<usize>, Vec<u32
 }
 
 /// Number labels by first appearance; how many there are.
-pub(super) fn renumber(labels: &mut [u32]) -> usize {
+pub(crate) fn renumber(labels: &mut [u32]) -> usize {
     let most = labels.iter().max().map_or(0, |label| *label as usize + 1);
     let mut names = vec![u32::MAX; most];
     let mut known = 0;

@@ -55,6 +55,30 @@ fn cliques_in_a_ring_are_the_clusters() {
 }
 
 #[test]
+fn of_many_nodes_parts_are_partitioned_and_nodes_move_after() {
+    // A ring of cliques of 8, tied to those around them: no piece of it stands out, so that resolution alone sets the number of clusters.
+    let (cliques, size) = (2000, 8);
+    let mut edges = Vec::new();
+    for c in 0..cliques {
+        for a in 0..size {
+            edges.extend((a + 1..size).map(|b| (c * size + a, c * size + b, 1.0)));
+            edges.extend((1..4).map(|next| (c * size + a, (c + next) % cliques * size + a, 0.3)));
+        }
+    }
+    let graph = network(cliques * size, &edges);
+    assert!(graph.n_nodes() > MANY, "too few nodes for this test");
+    let (small, parts) = by_parts(&graph, 30, 1).expect("parts of many nodes");
+    assert!(small.n_nodes() < graph.n_nodes() / 2 && connected(&graph, &parts));
+    assert!((small.total() / graph.total() - 1.0).abs() < 1e-12);
+    let labels = fine(&graph, 30, 1);
+    assert!(count(&labels) >= 30);
+    let direct = leiden(&graph, &Leiden::new(1.0, 1), None);
+    let (ours, theirs) = (graph.modularity(&labels, 1.0), graph.modularity(&direct, 1.0));
+    assert!(ours > 0.98 * theirs, "{ours} by parts, {theirs} by nodes");
+    assert_eq!(count(&into_exactly(&graph, 7, 1, &Nothing)), 7);
+}
+
+#[test]
 fn sizes_as_null_are_the_constant_potts_model() {
     let graph = cliques(8, 6);
     let potts =

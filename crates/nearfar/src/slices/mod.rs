@@ -13,6 +13,8 @@ pub use binned::{BinnedGraph, BinnedShape, BinnedSlices};
 pub use full::FullSlices;
 pub use tiles::SymmetricTiles;
 
+use rayon::prelude::*;
+
 use crate::crew::Share;
 use crate::math::factor::Factor;
 use crate::spectral::eigen::Operator;
@@ -127,6 +129,62 @@ impl SparseRows {
         self.columns.truncate(kept);
         self.values.truncate(kept);
         self
+    }
+
+    /// Columns as rows. A matrix has as many of both.
+    pub(crate) fn transposed(&self) -> Self {
+        let n = self.starts.len().saturating_sub(1);
+        let mut starts = vec![0; n + 1];
+        self.columns.iter().for_each(|column| starts[*column as usize + 1] += 1);
+        for row in 0..n {
+            starts[row + 1] += starts[row];
+        }
+        let mut next = starts.clone();
+        let mut this =
+            Self { starts, columns: vec![0; self.columns.len()], values: vec![0.0; self.values.len()] };
+        for row in 0..n {
+            for at in self.starts[row]..self.starts[row + 1] {
+                let place = &mut next[self.columns[at] as usize];
+                (this.columns[*place], this.values[*place]) = (row as u32, self.values[at]);
+                *place += 1;
+            }
+        }
+        this
+    }
+
+    /// The sum of two matrices.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        const ROWS: usize = 1024;
+        let n = self.starts.len().saturating_sub(1);
+        let blocks: Vec<RowBlock> = (0..n.div_ceil(ROWS))
+            .into_par_iter()
+            .map(|block| {
+                let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
+                for i in block * ROWS..((block + 1) * ROWS).min(n) {
+                    let before = columns.len();
+                    let (mut x, mut y) = (self.starts[i], other.starts[i]);
+                    let (x_end, y_end) = (self.starts[i + 1], other.starts[i + 1]);
+                    while x < x_end || y < y_end {
+                        let ours = if x < x_end { self.columns[x] } else { u32::MAX };
+                        let theirs = if y < y_end { other.columns[y] } else { u32::MAX };
+                        let mut value = 0.0;
+                        if ours <= theirs {
+                            value += self.values[x];
+                            x += 1;
+                        }
+                        if theirs <= ours {
+                            value += other.values[y];
+                            y += 1;
+                        }
+                        columns.push(ours.min(theirs));
+                        values.push(value);
+                    }
+                    lengths.push(columns.len() - before);
+                }
+                (lengths, columns, values)
+            })
+            .collect();
+        Self::of_blocks(blocks)
     }
 
     /// Blocks of rows one after the other.

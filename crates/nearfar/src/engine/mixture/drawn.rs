@@ -17,8 +17,13 @@ const DRAWS: usize = 3;
 const NEIGHBORS: usize = 5;
 /// T from which on the draw is told from the data.
 const TOLD: f64 = 0.54;
-/// How far the data may be sharper than every draw.
+/// How far the data may be sharper than the sharpest draw; if it is further, draws enough are made to know how much they vary, and so many
+/// deviations above their mean are allowed.
 const SHARPER: f64 = 0.01;
+const SHARPNESS_DRAWS: usize = 6;
+const DEVIATIONS: f64 = 3.0;
+/// Sharper by so much than the first draws it is in any case.
+const FAR_SHARPER: f64 = 0.08;
 /// A column of no more than so many values, or one in so many rows, keeps its values.
 const FEW_VALUES: usize = 20;
 const FEW_SHARE: usize = 20;
@@ -30,8 +35,9 @@ const FIRST_LOOK: usize = 1_500;
 const CLEAR: f64 = 3.0;
 /// How much a better fit may lower T, at most.
 const BETTER: f64 = 0.02;
-/// Stream of the first draw; those after it are next to it.
+/// Stream of the first draw; those after it are next to it, those that sharpness alone needs further on.
 const STREAM: u64 = 10 << 32;
+const SHARPNESS_STREAM: u64 = 1 << 16;
 
 /// Values of the columns that have few: what drawn rows are moved to.
 fn few_values(table: &Table) -> Vec<Option<Vec<f64>>> {
@@ -151,17 +157,33 @@ pub(super) fn test(
     let sharp = |rows: &[f64]| sharpness(rows, n, width, k, seed, observer);
     let (own, first) = rayon::join(|| sharp(&data), || sharp(&draws[0]));
     (report.sharpness, report.drawn_sharpness) = (own?, first?);
-    let mut next = 1;
-    while report.sharpness > report.drawn_sharpness + SHARPER && next < DRAWS {
+    let mut sharpnesses = vec![report.drawn_sharpness];
+    while report.sharpness > allowed(&sharpnesses) && sharpnesses.len() < SHARPNESS_DRAWS {
+        if sharpnesses.len() >= 2 && report.sharpness > report.drawn_sharpness + FAR_SHARPER {
+            break;
+        }
+        let next = sharpnesses.len();
         if next == draws.len() {
-            let mut random = Stream::new(seed, STREAM + next as u64);
+            let mut random = Stream::new(seed, STREAM + SHARPNESS_STREAM + next as u64);
             draws.push(draw(table, parts, n, &mut random).joined(&everybody(n)));
         }
-        report.drawn_sharpness = report.drawn_sharpness.max(sharp(&draws[next])?);
-        next += 1;
+        sharpnesses.push(sharp(&draws[next])?);
+        report.drawn_sharpness = report.drawn_sharpness.max(sharpnesses[next]);
     }
-    report.explains = report.sharpness <= report.drawn_sharpness + SHARPER;
+    report.explains = report.sharpness <= allowed(&sharpnesses);
     Ok(report)
+}
+
+/// How sharp the data may be, beside draws of this sharpness.
+fn allowed(drawn: &[f64]) -> f64 {
+    let most = drawn.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if drawn.len() < SHARPNESS_DRAWS {
+        return most + SHARPER;
+    }
+    let count = drawn.len() as f64;
+    let mean = drawn.iter().sum::<f64>() / count;
+    let deviation = (drawn.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
+    (most + SHARPER).max(mean + DEVIATIONS * deviation)
 }
 
 /// How many parts are the likeliest of some row, and the mean posterior of the likeliest part.

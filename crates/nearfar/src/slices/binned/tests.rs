@@ -16,7 +16,7 @@ use crate::spectral::eigen::Operator;
 
 fn binned<E: Entry>(samples: Samples<'_>, shape: BinnedShape) -> BinnedSlices<E> {
     let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
-    let (lists, _) = search(&points, shape.near - 1, Way::Auto, &Silent).unwrap();
+    let (lists, _) = search(&points, shape.near - 1, (Way::Auto, None), &Silent).unwrap();
     let (sigma, _) = scales_of(&points, &lists);
     BinnedSlices::new(&points, &lists, &sigma, shape, 3, &Silent).unwrap()
 }
