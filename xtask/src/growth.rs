@@ -1,6 +1,7 @@
 //! How time grows with n, and what the largest exact run costs.
 
 use anyhow::Result;
+use nearfar::engine::{Engine, NearFarParams};
 use nearfar::generate::mixture;
 use nearfar::observe::{Silent, Stage};
 use nearfar::plan::human_bytes;
@@ -57,6 +58,58 @@ pub(crate) fn exponent(rows: &[(usize, Vec<f64>)], stage: usize) -> f64 {
     let (sxy, sxx) =
         points.iter().fold((0.0, 0.0), |(a, b), p| (a + (p.0 - mx) * (p.1 - my), b + (p.0 - mx).powi(2)));
     sxy / sxx
+}
+
+/// The default by neighbour graphs at growing sizes: seconds per stage, memory, and exponents with and without the search.
+pub(crate) fn growth_of_default(sizes: &[usize], clusters: usize, spread: f64) -> Result<()> {
+    let stages = [Stage::Views, Stage::Neighbors, Stage::Learn, Stage::Consensus];
+    println!("{}", crate::page::made_by("cargo xtask bench-default"));
+    println!();
+    println!(
+        "Mixture of {clusters} in {FEATURES} dimensions, single precision, by neighbour graphs; wall seconds on {} threads.",
+        rayon::current_num_threads()
+    );
+    println!();
+    println!("| n | {} | all | peak | planned | recall | ACC |", stages.map(Stage::name).join(" | "));
+    println!("|---|{}", "---|".repeat(stages.len() + 5));
+    let mut rows: Vec<(usize, Vec<f64>)> = Vec::new();
+    for &n in sizes {
+        let data = mixture(n, FEATURES, clusters, spread, 1)?;
+        let single: Vec<f32> = data.data.iter().map(|x| *x as f32).collect();
+        let truth = data.truth.clone();
+        drop(data);
+        let own = NearFarParams { engine: Engine::Graph, ..NearFarParams::default() };
+        let params = Params::of(clusters, own);
+        let planned = plan(n, FEATURES, &params)?;
+        let samples = Samples::from_rows(&single, n, FEATURES)?;
+        let (model, seconds) = timed(|| fit_observed(&Input::from(samples), &params, &Silent));
+        let model = model?;
+        let of =
+            |stage: &Stage| model.timings.iter().filter(|(t, _)| t == stage).map(|(_, x)| x).sum::<f64>();
+        let mut row: Vec<f64> = stages.iter().map(of).collect();
+        let cells: Vec<String> = row.iter().map(|seconds| format!("{seconds:.2}")).collect();
+        println!(
+            "| {n} | {} | {:.2} | {} | {} in {:.1} s | {:.3} | {:.4} |",
+            cells.join(" | "),
+            seconds.wall,
+            human_bytes(peak_bytes()),
+            human_bytes(planned.bytes),
+            planned.seconds,
+            model.search.map_or(1.0, |search| search.recall),
+            nearfar::labels::score::accuracy(&model.labels, &truth)?
+        );
+        row.push(seconds.wall);
+        row.push(seconds.wall - row[1]);
+        rows.push((n, row));
+    }
+    if rows.len() > 1 {
+        let fitted: Vec<String> =
+            (0..=stages.len()).map(|stage| format!("{:.2}", exponent(&rows, stage))).collect();
+        println!("| exponent | {} | | | | |", fitted.join(" | "));
+        println!();
+        println!("Exponent of all but the search: {:.2}.", exponent(&rows, stages.len() + 1));
+    }
+    Ok(())
 }
 
 /// One exact run of n points: time, peak memory, and what the plan had said.

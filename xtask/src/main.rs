@@ -105,6 +105,18 @@ enum Task {
         #[arg(long)]
         threads: Option<usize>,
     },
+    /// The default at growing sizes: seconds per stage, peak memory, exponents.
+    BenchDefault {
+        /// Points.
+        #[arg(long, value_delimiter = ',', default_values_t = [10_000, 30_000, 100_000, 300_000, 1_000_000])]
+        sizes: Vec<usize>,
+        /// Components of the mixture.
+        #[arg(short = 'k', long, default_value_t = 20)]
+        clusters: usize,
+        /// How far apart they are.
+        #[arg(long, default_value_t = 1.0)]
+        spread: f64,
+    },
     /// Time our file readers beside pyarrow's and NumPy's, and the start of the program (docs/performance.md).
     BenchReaders {
         /// A Python with numpy and pyarrow.
@@ -344,6 +356,7 @@ fn main() -> Result<()> {
             index::bench(&index::Asked { points, features, clusters, spread, neighbors })
         }
         Task::BenchGrowth { largest, threads } => growth::growth(largest, threads),
+        Task::BenchDefault { sizes, clusters, spread } => growth::growth_of_default(&sizes, clusters, spread),
         Task::BenchReaders { python, folder, repeats } => readers::bench(&python, &folder, repeats.max(1)),
         Task::BenchLarge { points, double, threads } => {
             growth::large(points, if double { Precision::Double } else { Precision::Single }, threads)

@@ -333,7 +333,7 @@ impl Plan {
         // Rows as they were read; those of the view in hand, and what the search makes of them.
         let data = if m == 0 { n.saturating_mul(n).saturating_mul(8) } else { held.data(own, m) };
         let points = cells.saturating_mul(wide + held.bytes()[1]);
-        let judged = (if n > 12_000 { 4_000 } else { n }).saturating_mul(m);
+        let judged = n.min(3_000).saturating_mul(m);
         let judging = judged.saturating_mul(4 * wide * threads.min(VIEWS)) + 10_000.min(n) * m * wide;
         // Lists; sketches of all, heads of lists, candidates; blocks of rows.
         let search = own * (40 * 28 + 80 * 8)

@@ -150,8 +150,8 @@ impl Data {
         )))
     }
 
-    /// What commonly spoils a result.
-    pub(crate) fn notes(&self) -> Vec<Note> {
+    /// What commonly spoils a result; columns of unlike spreads do not where the run looks at several scalings.
+    pub(crate) fn notes(&self, sees_scalings: bool) -> Vec<Note> {
         let mut notes = Vec::new();
         if self.table.is_narrowed() {
             let text = "the data is larger than half of the memory and was narrowed to single precision; allow more memory (--memory) to keep it as it is, or write it as float32";
@@ -160,7 +160,7 @@ impl Data {
         notes.extend(self.used_classes());
         if let Some(share) = &self.share {
             // What takes a look at all rows at once is left out.
-            if self.scaled.is_none() {
+            if self.scaled.is_none() && !sees_scalings {
                 notes.extend(self.unlike_columns(&self.table.samples().spreads_shared(share)));
             }
             return notes;
@@ -170,7 +170,9 @@ impl Data {
         }
         if self.scaled.is_none() {
             let spreads = self.table.samples().spreads();
-            notes.extend(self.unlike_columns(&spreads));
+            if !sees_scalings {
+                notes.extend(self.unlike_columns(&spreads));
+            }
             notes.extend(self.row_numbers(&spreads));
         }
         notes.extend(self.copies());

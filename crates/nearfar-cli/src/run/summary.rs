@@ -2,11 +2,12 @@
 
 use nearfar::checkpoint::{Checkpoint, Resumed};
 use nearfar::crew::{Tally, TeamReport};
-use nearfar::engine::Account;
+use nearfar::engine::{Account, Engine};
 use nearfar::labels::score::Scores;
 use nearfar::learn::lsdg::{Alpha, Density};
 use nearfar::learn::{MethodKind, StopReason};
 use nearfar::plan::human_bytes;
+use nearfar::views::View;
 use nearfar::{Model, Params};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -199,7 +200,7 @@ impl Summary {
             classes: truth.map(|truth| truth.names.len()),
             ranks: None,
             standing_by: None,
-            warnings: data.notes(),
+            warnings: data.notes(saw_scalings(model)),
             settings: model.params.clone(),
             ids: None,
             labels: None,
@@ -436,10 +437,20 @@ fn describe_ranks(report: &TeamReport, standing_by: Option<usize>, all: bool) ->
     text
 }
 
+/// Whether the run looked at the columns scaled to one spread by itself.
+fn saw_scalings(model: &Model) -> bool {
+    let scaled = |view: View| matches!(view, View::Standard | View::StandardUnit);
+    let asked = model.params.nearfar().views.asked().any(scaled);
+    let saw = |account: &Account| {
+        account.engine == Engine::Mixture || account.views.iter().any(|trust| scaled(trust.view))
+    };
+    model.account.as_ref().is_some_and(|account| asked || saw(account))
+}
+
 /// How the neighbours were found.
 fn found(search: &nearfar::neighbors::SearchReport) -> String {
     if search.approximate {
-        format!("neighbours by cells, recall {:.3} on a sample", search.recall)
+        format!("neighbours approximate, recall {:.3} on a sample", search.recall)
     } else {
         "neighbours exact".to_owned()
     }

@@ -1,14 +1,17 @@
 //! What joins pieces that the trusted neighbours leave apart: neighbours that are not trusted, and then the shortest spans between points.
 
+use rayon::prelude::*;
+
 use super::data::Data;
 use super::ranked::Ranked;
+use crate::math::kernel::{distance2_lanes, vectorized};
 use crate::neighbors::Input;
 use crate::partition::Evidence;
 use crate::samples::Samples;
 use crate::views::View;
 
 /// Pairs of points that are compared at most.
-const MOST_PAIRS: f64 = 1e8;
+const MOST_PAIRS: f64 = 2e6;
 /// Points of a piece that are looked at, at most.
 const MOST_POINTS: usize = 256;
 /// More pieces than this are spanned as far as the largest go; the others are joined in the order of points.
@@ -118,16 +121,24 @@ fn spans(some: &[Vec<u32>], view: View, input: &Input<'_>, data: Option<&Data<'_
         Input::Distances(x) => x.get(i as usize, j as usize),
         Input::Affinities(x) => -x.get(i as usize, j as usize),
         Input::Neighbors(_) => f64::INFINITY,
-        Input::Samples(..) | Input::Part(..) => {
-            let (a, b) = (&rows[place(i)], &rows[place(j)]);
-            a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum()
-        }
+        Input::Samples(..) | Input::Part(..) => distance2_lanes(&rows[place(i)], &rows[place(j)]),
     };
     let nearest = |a: &[u32], b: &[u32]| {
-        let pairs = a.iter().flat_map(|i| b.iter().map(move |j| (*i, *j)));
-        pairs
-            .map(|(i, j)| (distance(i, j), i, j))
-            .fold((f64::INFINITY, a[0], b[0]), |best, pair| if pair.0 < best.0 { pair } else { best })
+        let mut best = (f64::INFINITY, a[0], b[0]);
+        vectorized(
+            #[inline(always)]
+            || {
+                for i in a {
+                    for j in b {
+                        let d = distance(*i, *j);
+                        if d < best.0 {
+                            best = (d, *i, *j);
+                        }
+                    }
+                }
+            },
+        );
+        best
     };
     let count = some.len();
     let mut best = vec![(f64::INFINITY, 0, 0); count];
@@ -136,12 +147,12 @@ fn spans(some: &[Vec<u32>], view: View, input: &Input<'_>, data: Option<&Data<'_
     let mut last = 0;
     for _ in 1..count {
         within[last] = true;
-        for p in (0..count).filter(|p| !within[*p]) {
+        best.par_iter_mut().enumerate().filter(|(p, _)| !within[*p]).for_each(|(p, best)| {
             let found = nearest(&some[last], &some[p]);
-            if found.0 < best[p].0 || best[p].1 == best[p].2 {
-                best[p] = found;
+            if found.0 < best.0 || best.1 == best.2 {
+                *best = found;
             }
-        }
+        });
         let outside = (0..count).filter(|p| !within[*p]);
         let Some(next) = outside.min_by(|a, b| best[*a].0.total_cmp(&best[*b].0).then(a.cmp(b))) else {
             break;

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{JUDGED, JUDGED_ALL, SAMPLE_STREAM};
+use super::{JUDGED, MANY, SAMPLE_STREAM};
 use crate::crew::Share;
 use crate::error::{DataError, Result};
 use crate::math::rng::Stream;
@@ -11,8 +11,10 @@ use crate::neighbors::{Input, Metric};
 use crate::samples::Samples;
 use crate::views::{Shown, Standard, View, Views, worth_a_look};
 
-/// Rows that a mixture is fitted on, at most; views are judged on the first [`JUDGED`] of them.
+/// Rows that a mixture is fitted on, at most; views are judged on some of them.
 const SAMPLED: usize = 10_000;
+/// Stream of the rows that views are judged on.
+const JUDGED_STREAM: u64 = SAMPLE_STREAM + 1;
 
 /// Samples, or the part of them that this process holds.
 pub(super) struct Data<'a> {
@@ -24,6 +26,8 @@ pub(super) struct Data<'a> {
     sample: Option<Shown>,
     /// Numbers of these rows.
     sampled: Vec<u32>,
+    /// Places among them of the rows that views are judged on.
+    judged: Vec<u32>,
     /// Views worth a look.
     pub(super) views: Vec<View>,
 }
@@ -49,7 +53,9 @@ impl<'a> Data<'a> {
         let standard = Standard::new(&spreads);
         let sampled = sampled(share.n_rows(), seed);
         let whole = !share.is_split() && sampled.len() == share.n_rows();
-        let mut this = Self { rows, metric, share, standard, sample: None, sampled, views: Vec::new() };
+        let judged = chosen(sampled.len(), JUDGED, seed, JUDGED_STREAM);
+        let mut this =
+            Self { rows, metric, share, standard, sample: None, sampled, judged, views: Vec::new() };
         if !whole {
             this.sample = Some(this.picked(&this.sampled.clone(), View::Raw));
         }
@@ -69,14 +75,8 @@ impl<'a> Data<'a> {
     }
 
     /// Which rows of the [`sample`](Self::sample) views are judged on.
-    pub(super) fn judged(&self) -> Vec<u32> {
-        let all = self.sampled.len();
-        if self.share.n_rows() <= JUDGED_ALL {
-            return (0..all as u32).collect();
-        }
-        // Evenly spread over a random sample is random.
-        let some = JUDGED.min(all);
-        (0..some).map(|at| (at * all / some) as u32).collect()
+    pub(super) fn judged(&self) -> &[u32] {
+        &self.judged
     }
 
     /// The rows of these numbers, ascending, as a view shows them: of all processes, in all of them.
@@ -123,10 +123,15 @@ impl<'a> Data<'a> {
 
 /// Numbers of the rows that are sampled, ascending; all where there are few.
 fn sampled(n: usize, seed: u64) -> Vec<u32> {
+    chosen(n, if n > MANY { SAMPLED } else { n }, seed, SAMPLE_STREAM)
+}
+
+/// At most so many of n numbers, ascending.
+fn chosen(n: usize, most: usize, seed: u64, stream: u64) -> Vec<u32> {
     let mut which: Vec<u32> = (0..n as u32).collect();
-    if n > JUDGED_ALL {
-        Stream::new(seed, SAMPLE_STREAM).shuffle(&mut which);
-        which.truncate(SAMPLED);
+    if n > most {
+        Stream::new(seed, stream).shuffle(&mut which);
+        which.truncate(most);
         which.par_sort_unstable();
     }
     which

@@ -34,7 +34,7 @@ use crate::neighbors::search::Way;
 use crate::neighbors::{Input, Metric, SIGMA_NEIGHBOR, SearchReport, Warning};
 use crate::observe::{Event, Observer, Repeated, Stage, Unheard, go_on};
 use crate::params::Params;
-use crate::partition::{MergeTree, Network};
+use crate::partition::{MergeTree, Network, fine_for};
 use crate::prepared::{points_of, timed};
 use crate::views::{View, Views};
 use bridges::Bridges;
@@ -49,10 +49,10 @@ use ranked::Ranked;
 pub const LISTS: usize = 40;
 /// Ranks that the members of a view trust.
 pub const TRUSTED: [usize; 4] = [6, 10, 15, 25];
-/// Up to so many points views are judged on all of them, else on a sample of [`JUDGED`].
-const JUDGED_ALL: usize = 12_000;
-/// Points of the sample that views of more points are judged on.
-const JUDGED: usize = 4_000;
+/// More points than this are many: of these a sample stands for all in judging views and fitting mixtures.
+const MANY: usize = 12_000;
+/// Points that views are judged on, at most.
+const JUDGED: usize = 3_000;
 /// How quickly trust in a view falls with its mark.
 const TAU: f64 = 0.05;
 /// Views with less weight are not learnt: of few points, and of many, where a search takes long.
@@ -267,8 +267,12 @@ impl Run<'_> {
     /// The most clusters that curves must know.
     fn most(&self) -> usize {
         let n = self.input.n_samples();
-        let given = if self.params.find_clusters { 0 } else { self.params.n_clusters };
-        (n / 8).clamp(10, 60).max(given).min(n.saturating_sub(1)).max(1)
+        let wanted = if self.params.find_clusters {
+            (n / 8).clamp(10, 60)
+        } else {
+            fine_for(self.params.n_clusters, n)
+        };
+        wanted.min(n.saturating_sub(1)).max(1)
     }
 
     /// Find the views and judge them.
@@ -301,7 +305,7 @@ impl Run<'_> {
                 go_on(self.observer, Stage::Views)?;
                 let curve = judge::curve(
                     &sample,
-                    &which,
+                    which,
                     (*view, &data.standard),
                     (most, seed),
                     &Unheard(self.observer),
@@ -385,7 +389,7 @@ impl Run<'_> {
                 self.account.views.push(Trust { view: seen.view, weight: seen.weight, quality, null });
             }
         }
-        let least = LEAST_WEIGHT[usize::from(n > JUDGED_ALL)];
+        let least = LEAST_WEIGHT[usize::from(n > MANY)];
         self.views.retain(|seen| seen.weight >= least);
         if self.account.engine == Engine::Mixture {
             // Only the tree is still to be made: one view is enough.

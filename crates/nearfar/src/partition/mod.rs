@@ -23,7 +23,7 @@ const STEPS: usize = 12;
 const FINE: f64 = 1.5;
 
 /// More nodes than this are many: the resolution is then sought on small parts of the graph.
-const MANY: usize = 12_000;
+const MANY: usize = 2_000;
 /// Parts that there must be for each cluster wanted, so that clusters can be made of them.
 const PARTS: usize = 16;
 
@@ -47,12 +47,17 @@ fn sought(network: &Network, at_least: usize, seed: u64) -> Option<(Vec<u32>, f6
         return Some((labels, resolution));
     }
     let mut settings = Leiden::new(1.0, seed);
+    let (mut before, mut step) = (0, FINER);
     for _ in 0..STEPS {
         let labels = leiden(network, &settings, None);
-        if count(&labels) >= at_least {
+        let found = count(&labels);
+        if found >= at_least {
             return Some((labels, settings.resolution));
         }
-        settings.resolution *= FINER;
+        // Clusters that lie apart are divided at a far higher resolution: longer steps, until there are more.
+        step = if found > before { FINER } else { step * step };
+        before = found;
+        settings.resolution *= step;
     }
     None
 }

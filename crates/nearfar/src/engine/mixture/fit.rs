@@ -128,6 +128,12 @@ pub(super) fn fit(
     Ok(Fitted { parts, bic: if bic.is_finite() { bic } else { f64::INFINITY } })
 }
 
+/// EM goes on on another table with parts of the same kind.
+pub(super) fn continued(table: &Table, parts: &Parts, observer: &dyn Observer) -> Result<Fitted> {
+    let kind = Kind { covariance: parts.covariance, tail: parts.tail };
+    fit(table, parts.k, kind, (Start::Parts(parts), ROUNDS), observer)
+}
+
 /// The E step with the sums of the next M step; `logs` ← Σ log of the density.
 pub(super) fn expected(table: &Table, parts: &Parts, block: &mut Block, logs: &mut f64) -> Sums {
     let distances = parts.distances();

@@ -24,13 +24,16 @@ use crate::math::rng::Stream;
 use crate::observe::{Observer, Stage, go_on};
 use crate::samples::Samples;
 use columns::{Columns, Table};
-use fit::{First, TAILS, covariances, posteriors, quick, starts};
+use fit::{First, TAILS, continued, covariances, posteriors, quick, starts};
 use parts::{Block, Parts};
 
 /// Rows that are worked on together; fixed, so that sums do not depend on the number of threads.
 const BLOCK: usize = 256;
 /// Rows that a mixture is fitted to, at most.
 const MOST_ROWS: usize = 10_000;
+/// Rows that the kind of the parts and their start are chosen on, at least; so many for each number of a part where that is more.
+const CHOOSING_ROWS: usize = 3_000;
+const CHOOSING_ROWS_PER_NUMBER: usize = 3;
 /// Rows for each part, at least.
 const ROWS_PER_PART: usize = 15;
 /// Runs of k-means that EM begins at.
@@ -218,10 +221,15 @@ fn largest(row: &[f64]) -> (u32, f64) {
     (1..).zip(&row[1..]).fold(first, |best, (at, r)| if *r > best.1 { (at, *r) } else { best })
 }
 
-/// At most `most` rows, in their order.
+/// At most `most` of n rows, in their order.
 fn some_rows(n: usize, most: usize, seed: u64) -> Vec<u32> {
-    let mut which: Vec<u32> = (0..n as u32).collect();
-    if n > most {
+    chosen(&(0..n as u32).collect::<Vec<_>>(), most, seed)
+}
+
+/// At most `most` of these rows, in their order.
+fn chosen(which: &[u32], most: usize, seed: u64) -> Vec<u32> {
+    let mut which = which.to_vec();
+    if which.len() > most {
         Stream::new(seed, SAMPLE_STREAM).shuffle(&mut which);
         which.truncate(most);
         which.sort_unstable();
@@ -253,17 +261,23 @@ pub(crate) fn try_mixture(
         return Ok(None);
     };
     let table = columns.show(samples, &which);
-    let covariances = covariances(&table, k);
-    let starts = starts(&table, k, (STARTS, seed), observer)?;
+    let few = chosen(&which, CHOOSING_ROWS.max(CHOOSING_ROWS_PER_NUMBER * k * table.m), seed);
+    let smaller = (few.len() < which.len()).then(|| columns.show(samples, &few));
+    let chooser = smaller.as_ref().unwrap_or(&table);
+    let covariances = covariances(chooser, k);
+    let starts = starts(chooser, k, (STARTS, seed), observer)?;
     if effort == Effort::Test {
-        let Some(fitted) = quick(&table, k, &covariances, &starts[0], observer)? else { return Ok(None) };
+        let Some(fitted) = quick(chooser, k, &covariances, &starts[0], observer)? else { return Ok(None) };
         if let Some(told) = drawn::out_of_reach(&table, &fitted.parts, seed, observer)? {
             let report = MixtureReport { told, ..MixtureReport::default() };
             return Ok(Some(Fit::reported(samples, columns, &table, fitted.parts, report)));
         }
     }
-    let first = First::new(&table, k, (&covariances, &TAILS), starts, observer)?;
-    let Some(fitted) = first.best_of_all(&table, observer)? else { return Ok(None) };
+    let first = First::new(chooser, k, (&covariances, &TAILS), starts, observer)?;
+    let Some(mut fitted) = first.best_of_all(chooser, observer)? else { return Ok(None) };
+    if smaller.is_some() {
+        fitted = continued(&table, &fitted.parts, observer)?;
+    }
     let report = drawn::test(&table, &fitted.parts, seed, observer)?;
     Ok(Some(Fit::reported(samples, columns, &table, fitted.parts, report)))
 }
