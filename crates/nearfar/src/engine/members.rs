@@ -14,7 +14,7 @@ use crate::learn::trace::TraceRow;
 use crate::learn::{Learned, StopReason};
 use crate::math::factor::Factor;
 use crate::observe::{Event, Observer, Stage, go_on};
-use crate::partition::{Network, by_parts, fine_for, into_exactly, renumber};
+use crate::partition::{Network, by_parts, fine_for, into_exactly_from, renumber};
 use crate::views::View;
 
 /// How often weights and labels take turns.
@@ -58,8 +58,8 @@ pub(super) struct Learnt {
 
 /// What the members of a view stand on.
 struct Ground {
-    /// Partitions that they start from, in turn; empty where nobody does.
-    starts: Vec<Vec<u32>>,
+    /// Partitions that they start from, in turn, each with its resolution; empty where nobody does.
+    starts: Vec<(Vec<u32>, f64)>,
     /// Where points are many: small parts of them, found once, that the members divide among the clusters.
     parts: Option<Parts>,
 }
@@ -151,30 +151,36 @@ impl Learner<'_> {
             None => (network, None),
         };
         let mut ground = Ground { starts: Vec::new(), parts };
-        let starts: Result<Vec<Vec<u32>>> = (0..STARTS)
+        let starts: Result<Vec<(Vec<u32>, f64)>> = (0..STARTS)
             .into_par_iter()
             .map(|start| {
                 if places.iter().all(|place| place % TRUSTED.len() % STARTS != start) {
-                    return Ok(Vec::new());
+                    return Ok((Vec::new(), 1.0));
                 }
                 go_on(self.observer, Stage::Learn)?;
-                Ok(self.divided(view, &network, &ground, seed.wrapping_add(start as u64)))
+                Ok(self.divided(view, &network, &ground, (seed.wrapping_add(start as u64), 1.0)))
             })
             .collect();
         ground.starts = starts?;
         Ok(ground)
     }
 
-    /// Exactly k clusters of the points from a graph of them, or of their parts.
-    fn divided(&self, view: usize, network: &Network, ground: &Ground, seed: u64) -> Vec<u32> {
+    /// Exactly k clusters of the points from a graph of them, or of their parts; the resolution is sought from this one upwards.
+    fn divided(
+        &self,
+        view: usize,
+        network: &Network,
+        ground: &Ground,
+        (seed, from): (u64, f64),
+    ) -> (Vec<u32>, f64) {
         let bridges = &self.bridges[view];
         let Some(Parts { of, .. }) = &ground.parts else {
-            return into_exactly(network, self.k, seed, bridges);
+            return into_exactly_from(network, self.k, seed, bridges, from);
         };
-        let labels = into_exactly(network, self.k, seed, &bridges.between(of));
+        let (labels, resolution) = into_exactly_from(network, self.k, seed, &bridges.between(of), from);
         let mut labels = of.iter().map(|part| labels[*part as usize]).collect::<Vec<_>>();
         renumber(&mut labels);
-        labels
+        (labels, resolution)
     }
 
     /// What every process made, in all of them.
@@ -216,8 +222,8 @@ impl Learner<'_> {
     fn one(&self, view: usize, t: usize, place: usize, ground: &Ground) -> Result<Learnt> {
         let (_, _, ranked) = self.views[view];
         let seed = self.seed.wrapping_mul(100).wrapping_add(t as u64);
-        let start = ground.starts[t % STARTS].clone();
-        let (mut labels, mut near, mut rounds) = (start, Vec::new(), Vec::new());
+        let (start, resolution) = &ground.starts[t % STARTS];
+        let (mut labels, mut near, mut rounds) = (start.clone(), Vec::new(), Vec::new());
         for round in 1..=ROUNDS {
             go_on(self.observer, Stage::Learn)?;
             let before = (labels, near);
@@ -227,7 +233,7 @@ impl Learner<'_> {
                 None => ranked.graph(&near),
             };
             let network = Network::new(&graph);
-            labels = self.divided(view, &network, ground, seed);
+            (labels, _) = self.divided(view, &network, ground, (seed, *resolution));
             let quality = network.modularity(&ground.of_nodes(&labels), 1.0);
             let told = [quality, moved(&before.0, &labels), change(&before.1, &near)];
             self.observer.notice(&Event::Iteration { member: place, row: &traced(round, told) });

@@ -23,9 +23,9 @@ const STEPS: usize = 12;
 const FINE: f64 = 1.5;
 
 /// More nodes than this are many: the resolution is then sought on small parts of the graph.
-const MANY: usize = 2_000;
+const MANY: usize = 1_500;
 /// Parts that there must be for each cluster wanted, so that clusters can be made of them.
-const PARTS: usize = 16;
+const PARTS: usize = 8;
 
 /// A partition with at least so many clusters: the resolution is raised until there are. Every point alone where no resolution does it.
 ///
@@ -33,20 +33,20 @@ const PARTS: usize = 16;
 #[must_use]
 pub fn fine(network: &Network, at_least: usize, seed: u64) -> Vec<u32> {
     let n = network.n_nodes();
-    let found = if at_least < n { sought(network, at_least, seed) } else { None };
+    let found = if at_least < n { sought(network, at_least, seed, 1.0) } else { None };
     found.map_or_else(|| (0..n as u32).collect(), |(labels, _)| labels)
 }
 
-/// The partition with the resolution that gave it.
-fn sought(network: &Network, at_least: usize, seed: u64) -> Option<(Vec<u32>, f64)> {
+/// The partition with the resolution that gave it, the first from this one upwards.
+fn sought(network: &Network, at_least: usize, seed: u64, from: f64) -> Option<(Vec<u32>, f64)> {
     if let Some((small, parts)) = by_parts(network, at_least, seed) {
-        let (of_parts, resolution) = sought(&small, at_least, seed)?;
+        let (of_parts, resolution) = sought(&small, at_least, seed, from)?;
         let coarse: Vec<u32> = parts.iter().map(|part| of_parts[*part as usize]).collect();
         let labels = leiden::settled(network, &Leiden::new(resolution, seed), &coarse);
         let labels = if count(&labels) >= at_least { labels } else { coarse };
         return Some((labels, resolution));
     }
-    let mut settings = Leiden::new(1.0, seed);
+    let mut settings = Leiden::new(from, seed);
     let (mut before, mut step) = (0, FINER);
     for _ in 0..STEPS {
         let labels = leiden(network, &settings, None);
@@ -92,4 +92,19 @@ pub(crate) fn fine_for(k: usize, n: usize) -> usize {
 #[must_use]
 pub fn into_exactly(network: &Network, k: usize, seed: u64, evidence: &dyn Evidence) -> Vec<u32> {
     tree_for(network, k, seed, evidence).labels_at(k)
+}
+
+/// The same from this resolution upwards, with the one that the clusters were made at: a place to begin for graphs of the same points.
+pub(crate) fn into_exactly_from(
+    network: &Network,
+    k: usize,
+    seed: u64,
+    evidence: &dyn Evidence,
+    from: f64,
+) -> (Vec<u32>, f64) {
+    let n = network.n_nodes();
+    let at_least = fine_for(k, n);
+    let found = if at_least < n { sought(network, at_least, seed, from) } else { None };
+    let (fine, resolution) = found.unwrap_or_else(|| ((0..n as u32).collect(), from));
+    (MergeTree::new(network, &fine, evidence).labels_at(k), resolution)
 }
