@@ -1,4 +1,5 @@
-//! Notes the commit the program is built from, where there is one, with a + where the sources are no longer those of the commit.
+//! Notes the commit the program is built from, where there is one, with a + where the sources are no longer those
+//! of the commit.
 
 use std::path::Path;
 use std::process::Command;

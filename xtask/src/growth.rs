@@ -60,7 +60,8 @@ pub(crate) fn exponent(rows: &[(usize, Vec<f64>)], stage: usize) -> f64 {
     sxy / sxx
 }
 
-/// The default by neighbour graphs at growing sizes: seconds per stage, memory, and exponents with and without the search.
+/// The default by neighbour graphs at growing sizes: seconds per stage, memory, and exponents with and without the
+/// search.
 pub(crate) fn growth_of_default(sizes: &[usize], clusters: usize, spread: f64) -> Result<()> {
     let stages = [Stage::Views, Stage::Neighbors, Stage::Learn, Stage::Consensus];
     println!("{}", crate::page::made_by("cargo xtask bench-default"));

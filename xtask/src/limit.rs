@@ -1,5 +1,5 @@
-//! What one LSDG iteration cannot do without, by plain kernels on full matrices: one n × n × r product, r passes over T, one
-//! pass for c, and one to rebuild T.
+//! What one LSDG iteration cannot do without, by plain kernels on full matrices: one n × n × r product, r passes
+//! over T, one pass for c, and one to rebuild T.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};

@@ -169,7 +169,8 @@ enum Task {
         #[command(flatten)]
         knobs: Knobs,
     },
-    /// The program beside scikit-learn's MiniBatchKMeans and SpectralClustering on a file with arrays X and y; needs the release build.
+    /// The program beside scikit-learn's MiniBatchKMeans and SpectralClustering on a file with arrays X and y;
+    /// needs the release build.
     BenchBeside {
         /// The file.
         #[arg(default_value = "../shared/data/mnist-70k.npz")]
@@ -184,7 +185,8 @@ enum Task {
         #[arg(long, default_value_t = 1800)]
         limit: u64,
     },
-    /// Ranks of one thread over MPI beside one rank: time, efficiency, memory, and the error of the cost model (docs/scale.md).
+    /// Ranks of one thread over MPI beside one rank: time, efficiency, memory, and the error of the cost model
+    /// (docs/scale.md).
     BenchRanks {
         /// The program, built with --release --features mpi.
         #[arg(long, default_value = "target/release/nearfar")]
@@ -221,7 +223,8 @@ enum Task {
         #[command(flatten)]
         knobs: Knobs,
     },
-    /// The default beside k-means, spectral clustering, HDBSCAN and Leiden on UMAP's graph: seconds, ratio, peak memory, scores; needs the release build.
+    /// The default beside k-means, spectral clustering, HDBSCAN and Leiden on UMAP's graph: seconds, ratio, peak
+    /// memory, scores; needs the release build.
     BenchPeers {
         /// The program.
         #[arg(long, default_value = "target/release/nearfar")]
@@ -255,7 +258,8 @@ enum Task {
         #[command(flatten)]
         peers: PeersArgs,
     },
-    /// The default on the eight datasets, its controls, generated shapes and unseen sets, as tables (docs/results/default).
+    /// The default on the eight datasets, its controls, generated shapes and unseen sets, as tables
+    /// (docs/results/default).
     DefaultStudy {
         /// Folder with the datasets.
         #[arg(long, default_value = "../shared/data")]

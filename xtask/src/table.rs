@@ -13,8 +13,8 @@ use crate::data::{Dataset, EIGHT, mean_std};
 
 type Labelling<'a> = Box<dyn Fn(u64) -> Result<Vec<usize>> + 'a>;
 
-/// Print a Markdown table: mean ± standard deviation over `starts` seeds. A seed changes every random number of a run: the
-/// start of V (of all members), the eigensolver's and k-means' starts.
+/// Print a Markdown table: mean ± standard deviation over `starts` seeds. A seed changes every random number of a
+/// run: the start of V (of all members), the eigensolver's and k-means' starts.
 pub(crate) fn run(folder: &Path, starts: u64, names: &[String]) -> Result<()> {
     println!("ACC / NMI, mean ± standard deviation over {starts} seeds");
     println!(

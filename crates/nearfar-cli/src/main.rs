@@ -88,7 +88,8 @@ fn start(arguments: Vec<std::ffi::OsString>, no_color: bool) -> Outcome {
             return Err(Failure::silent(exit));
         }
     };
-    // Of several processes all cluster together, but those that stand by; whatever else is asked for, one does. The others wait for MPI's end, asleep.
+    // Of several processes all cluster together, but those that stand by; whatever else is asked for, one does. The
+    // others wait for MPI's end, asleep.
     if ranks::stands_by() || ranks::silent() && !matches!(cli.command, Command::Cluster(_)) {
         return Ok(());
     }

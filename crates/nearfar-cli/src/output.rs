@@ -98,7 +98,8 @@ pub(crate) fn check_folder(path: &Path) -> Outcome {
     check_file(&place.join(".nearfar-probe"), None)
 }
 
-/// Write a file under a temporary name and rename it when all is well; pipes and devices directly. Of several processes the first writes.
+/// Write a file under a temporary name and rename it when all is well; pipes and devices directly. Of several
+/// processes the first writes.
 pub(crate) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Outcome {
     if ranks::silent() {
         return Ok(());

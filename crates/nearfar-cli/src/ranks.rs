@@ -21,7 +21,8 @@ pub(crate) struct Ranks {
     world: Option<nearfar_dist::World>,
 }
 
-/// Find out how the program was started, and join the others where there are any; `all`: also those beyond the processors of a machine work.
+/// Find out how the program was started, and join the others where there are any; `all`: also those beyond the
+/// processors of a machine work.
 pub(crate) fn join(all: bool) -> Outcome<Ranks> {
     let Some(launch) = nearfar_dist::launched() else { return Ok(Ranks::none()) };
     SILENT.store(!launch.first, Ordering::Relaxed);
@@ -55,8 +56,8 @@ impl Ranks {
         Err(if launch.first { Failure::wrong(message) } else { Failure::silent(crate::exit::Exit::Wrong) })
     }
 
-    /// End all processes with a failure that this one has met. One message is enough: others than the first wait a moment, in which the first may have
-    /// said the same.
+    /// End all processes with a failure that this one has met. One message is enough: others than the first wait a
+    /// moment, in which the first may have said the same.
     #[cfg(feature = "mpi")]
     pub(crate) fn fail(&self, failure: &Failure, say: impl Fn(String)) {
         use crate::exit::Exit;

@@ -76,8 +76,8 @@ fn a_run_that_is_killed_again_and_again_ends_like_an_unbroken_one() {
     succeed(&here, &with(&["--out-dir", "unbroken", "--save-model", "unbroken.nearfar"]));
     let args = with(&["--out-dir", "killed", "--save-model", "killed.nearfar", "--checkpoint", "saved"]);
     let args = [&args[..], &["--checkpoint-every", "0", "--resume", "--progress", "json"]].concat();
-    // Killed behind a number of lines of progress: a few at first, more each time, so that it comes to an end. Where exactly it then is, is up to chance;
-    // every iteration is saved, so that many kills come inside a save.
+    // Killed behind a number of lines of progress: a few at first, more each time, so that it comes to an end.
+    // Where exactly it then is, is up to chance; every iteration is saved, so that many kills come inside a save.
     let mut random: u64 = 7;
     let (mut kills, mut resumed) = (0, 0);
     loop {
@@ -200,7 +200,8 @@ fn flags_and_folders_that_do_not_go_together() {
     assert_eq!(names(&here.join("saved")), Vec::<String>::new());
 }
 
-/// The program with no more than this many kilobytes in any file, as on a full disk; the signal that comes with it is not heard.
+/// The program with no more than this many kilobytes in any file, as on a full disk; the signal that comes with it
+/// is not heard.
 fn on_a_full_disk(here: &Path, kilobytes: usize, args: &[&str]) -> Command {
     let script = format!("trap '' XFSZ; ulimit -f {kilobytes}; exec \"$@\"");
     let mut shell = Command::new("bash");

@@ -116,7 +116,8 @@ fn runs_of_a_search_serve_the_chosen_setting_and_are_in_the_record() {
         serde_json::from_str::<Value>(&text).unwrap()["provenance"].take()
     };
     let first = record();
-    // Two settings with seeds 0 and 1. Of what is chosen, and of the defaults, which the grid has too (lambda = 100), only seed 2 is new.
+    // Two settings with seeds 0 and 1. Of what is chosen, and of the defaults, which the grid has too (lambda =
+    // 100), only seed 2 is new.
     let runs = first["runs"][0]["runs"].as_u64().unwrap();
     assert!((5..=6).contains(&runs), "{first}");
     assert_eq!(first["runs"][0]["commit"], first["commit"]);

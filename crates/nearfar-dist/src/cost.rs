@@ -1,7 +1,9 @@
-//! What a binned LSDG run costs on any number of ranks and any network: compute from kernel speeds, communication from latency and bandwidth.
+//! What a binned LSDG run costs on any number of ranks and any network: compute from kernel speeds, communication
+//! from latency and bandwidth.
 //!
-//! Every step is counted as the library does it: rows of data, neighbours, pairs, graphs, T V and the directions of the columns are split; V itself, to
-//! which every direction is added, and its rows of nonzeros are made in every rank. A gather of b bytes in all costs ⌈log₂ ranks⌉ latencies and its bytes over the bandwidth.
+//! Every step is counted as the library does it: rows of data, neighbours, pairs, graphs, T V and the directions of
+//! the columns are split; V itself, to which every direction is added, and its rows of nonzeros are made in every
+//! rank. A gather of b bytes in all costs ⌈log₂ ranks⌉ latencies and its bytes over the bandwidth.
 
 use nearfar::plan::{Job, Plan, Precision, search_work};
 use nearfar::slices::BinnedShape;
@@ -24,7 +26,8 @@ pub struct Speeds {
 }
 
 impl Default for Speeds {
-    /// One processor of the machine of docs/scale.md, as `cargo xtask bench-ranks` found them there; ranks of one machine.
+    /// One processor of the machine of docs/scale.md, as `cargo xtask bench-ranks` found them there; ranks of one
+    /// machine.
     fn default() -> Self {
         Self {
             multiply: 1.0 / 32e9,
@@ -107,7 +110,8 @@ impl Run {
             ..gather(near + far + ranks as f64, 4.0 * n * m + n * (16.0 * near + 8.0 * far) / ranks as f64)
         };
         let steps = starts as f64 * self.iterations;
-        // Rows and values of every column's direction, with some room, and the sums of 256 units of rows for its step length; VᵀV and c.
+        // Rows and values of every column's direction, with some room, and the sums of 256 units of rows for its
+        // step length; VᵀV and c.
         let moved = n * r.min(MOVED);
         let sums = 256.0 * (r * (r + 2.0) + near + self.shape.bins as f64);
         let sweep = ROOM * 12.0 * moved + 8.0 * (sums + r * r);

@@ -1,7 +1,8 @@
 //! nearfar on several machines.
 //!
-//! The library knows of other processes only through [`nearfar::Crew`]; here is the one that talks MPI (`World`, with the cargo feature `mpi`), how a
-//! process finds out that it was started by `mpirun` ([`launched`]), and a model of what a run will cost on any number of ranks ([`cost`]).
+//! The library knows of other processes only through [`nearfar::Crew`]; here is the one that talks MPI (`World`,
+//! with the cargo feature `mpi`), how a process finds out that it was started by `mpirun` ([`launched`]), and a
+//! model of what a run will cost on any number of ranks ([`cost`]).
 //!
 //! Without the feature nothing here needs a system library.
 
@@ -21,8 +22,8 @@ pub struct Launch {
     pub first: bool,
 }
 
-/// Whether `mpirun`, `mpiexec` or `srun` with an MPI plug-in started this process. Looks at the environment alone, so that a plain start never
-/// touches MPI.
+/// Whether `mpirun`, `mpiexec` or `srun` with an MPI plug-in started this process. Looks at the environment alone,
+/// so that a plain start never touches MPI.
 #[must_use]
 pub fn launched() -> Option<Launch> {
     launched_by(&|name| std::env::var(name).ok())

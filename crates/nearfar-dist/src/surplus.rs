@@ -1,7 +1,7 @@
 //! More ranks on a machine than it has processors for: those beyond stand by.
 //!
-//! Two ranks on one processor take turns, and each does again what every rank does alike; without the second one the run is quicker, its results are the
-//! same, and the machine holds one copy less of V.
+//! Two ranks on one processor take turns, and each does again what every rank does alike; without the second one
+//! the run is quicker, its results are the same, and the machine holds one copy less of V.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
 //! The crew over MPI.
 //!
-//! Collectives are called by one thread at a time, whichever it is (`Serialized`): the main flow of a run moves between threads of its pool.
-//! A communicator other than MPI's world is bound to a thread in `mpi`; so where ranks stand by (`surplus`), the others gather by messages in the world.
+//! Collectives are called by one thread at a time, whichever it is (`Serialized`): the main flow of a run moves
+//! between threads of its pool. A communicator other than MPI's world is bound to a thread in `mpi`; so where ranks
+//! stand by (`surplus`), the others gather by messages in the world.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -42,7 +43,8 @@ impl std::fmt::Debug for World {
 }
 
 impl World {
-    /// Start MPI. Of the ranks that share a machine as many work as it has processors for; all of them where `all` says so in one of them.
+    /// Start MPI. Of the ranks that share a machine as many work as it has processors for; all of them where `all`
+    /// says so in one of them.
     ///
     /// # Errors
     /// When it was started before, or cannot be called by more than one thread.

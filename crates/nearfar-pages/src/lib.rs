@@ -12,10 +12,11 @@
 //!
 //! It adds nothing to what the system's allocator does but one piece of advice, which the kernel may ignore.
 //!
-//! Data larger than the memory is looked at in its file: [`MappedFile`] has the bytes of a file that the caller promises to leave alone, [`ScratchFile`] those
-//! of a file of its own.
+//! Data larger than the memory is looked at in its file: [`MappedFile`] has the bytes of a file that the caller
+//! promises to leave alone, [`ScratchFile`] those of a file of its own.
 //!
-//! This is the only crate of the project that holds unsafe code: neither an allocator nor a mapped file can be had without.
+//! This is the only crate of the project that holds unsafe code: neither an allocator nor a mapped file can be had
+//! without.
 
 mod mapped;
 

@@ -11,9 +11,10 @@ use memmap2::{Mmap, MmapMut, MmapOptions};
 
 /// Bytes of a file that are read when they are looked at.
 ///
-/// The caller promises that nobody writes to the file or cuts it short while this value lives, which no program can see to. Where the promise
-/// is broken by writing, the bytes seen may be old or new; where it is broken by cutting, the system ends the process on the next look at what is gone
-/// (see [`say_when_pages_are_lost`]). [`is_unchanged`](Self::is_unchanged) tells afterwards whether it was kept.
+/// The caller promises that nobody writes to the file or cuts it short while this value lives, which no program can
+/// see to. Where the promise is broken by writing, the bytes seen may be old or new; where it is broken by cutting,
+/// the system ends the process on the next look at what is gone (see [`say_when_pages_are_lost`]).
+/// [`is_unchanged`](Self::is_unchanged) tells afterwards whether it was kept.
 #[derive(Debug)]
 pub struct MappedFile {
     map: Mmap,
@@ -67,7 +68,8 @@ impl Deref for MappedFile {
     }
 }
 
-/// Memory that lies in a file of its own, which nobody else can name and which is gone with the process, however it ends.
+/// Memory that lies in a file of its own, which nobody else can name and which is gone with the process, however it
+/// ends.
 #[derive(Debug)]
 pub struct ScratchFile {
     map: MmapMut,
@@ -140,8 +142,8 @@ impl DerefMut for ScratchFile {
 #[cfg(target_os = "linux")]
 const LOST: &[u8] = b"error: a file was cut short, or its disk failed, while it was in use as memory; leave the file alone during a run, or allow more memory (--memory) so that it is read first\n";
 
-/// From here on, a look at a part of a mapped file that is gone ends the process with a sentence and exit code 2 instead of a crash. For programs,
-/// once they have mapped a file; a library leaves signals alone.
+/// From here on, a look at a part of a mapped file that is gone ends the process with a sentence and exit code 2
+/// instead of a crash. For programs, once they have mapped a file; a library leaves signals alone.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "a signal handler")]
 pub fn say_when_pages_are_lost() {
@@ -152,7 +154,8 @@ pub fn say_when_pages_are_lost() {
             libc::_exit(2);
         }
     }
-    // SAFETY: the action is zeroed memory, as the system defines it, with a handler that does nothing but calls allowed there.
+    // SAFETY: the action is zeroed memory, as the system defines it, with a handler that does nothing but calls
+    // allowed there.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = say as extern "C" fn(libc::c_int) as libc::sighandler_t;

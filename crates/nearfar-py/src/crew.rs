@@ -1,7 +1,7 @@
 //! Processes that work together through a communicator of Python, which links whatever MPI it likes.
 //!
-//! The work asks; the calling thread, which listens anyway, calls the Python half (`_ranks.py`). So the communicator is used by the thread that called `fit` and by no
-//! other, whatever threads its MPI allows.
+//! The work asks; the calling thread, which listens anyway, calls the Python half (`_ranks.py`). So the
+//! communicator is used by the thread that called `fit` and by no other, whatever threads its MPI allows.
 
 use std::sync::mpsc::{Sender, SyncSender, sync_channel};
 
@@ -20,7 +20,8 @@ pub(crate) enum Wanted {
     Pass { coming: usize },
 }
 
-/// A question to the calling thread: what this process hands in, and where the answer goes. No answer means that the processes no longer work together.
+/// A question to the calling thread: what this process hands in, and where the answer goes. No answer means that
+/// the processes no longer work together.
 pub(crate) struct Meeting {
     mine: Py<PyBytes>,
     wanted: Wanted,

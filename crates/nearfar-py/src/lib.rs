@@ -1,7 +1,8 @@
 //! The compiled half of the Python package: converts and calls, nothing else.
 //!
-//! `crew` lets processes that share an mpi4py communicator work together. `settings` turns keyword arguments into parameters, `input` borrows arrays, `watch` runs the work on threads of its own while the calling
-//! thread listens for Ctrl-C and calls back, `model` is a fitted model, `errors` gives every error its Python class. Estimators,
+//! `crew` lets processes that share an mpi4py communicator work together. `settings` turns keyword arguments into
+//! parameters, `input` borrows arrays, `watch` runs the work on threads of its own while the calling thread listens
+//! for Ctrl-C and calls back, `model` is a fitted model, `errors` gives every error its Python class. Estimators,
 //! documentation and pictures are Python, in `python/nearfar`.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 makes the arguments and hands them over")]

@@ -213,8 +213,9 @@ fn csr<'py>(py: Python<'py>, graph: &SparseRows) -> Csr<'py> {
     )
 }
 
-/// Fit. Gives the model (or `None`) and the exception that ended the run early (or `None`): both where a cancelled run left something. With `ranks`, `x` are the rows
-/// of this process of `n_samples`; where another process was cancelled there is no exception, and the model is what was left.
+/// Fit. Gives the model (or `None`) and the exception that ended the run early (or `None`): both where a cancelled
+/// run left something. With `ranks`, `x` are the rows of this process of `n_samples`; where another process was
+/// cancelled there is no exception, and the model is what was left.
 #[pyfunction]
 #[pyo3(signature = (x, kind, settings, *, feature_names=None, dissimilarity=false, affinity=false, callback=None, progress=None, ranks=None, n_samples=0))]
 #[allow(clippy::too_many_arguments, reason = "keywords on the Python side")]

@@ -1,5 +1,5 @@
-//! The work runs on threads of its own. The calling thread, which alone may touch Python's signals, waits for messages: it calls the callback, moves the
-//! bar, and listens for Ctrl-C twenty times a second.
+//! The work runs on threads of its own. The calling thread, which alone may touch Python's signals, waits for
+//! messages: it calls the callback, moves the bar, and listens for Ctrl-C twenty times a second.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,5 @@
-//! What the default method tells of its answer. Every part has a default, so that records of older and newer versions can be read.
+//! What the default method tells of its answer. Every part has a default, so that records of older and newer
+//! versions can be read.
 
 use serde::{Deserialize, Serialize};
 

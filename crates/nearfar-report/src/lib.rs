@@ -4,9 +4,9 @@
 //! model + data → Record → page
 //! ```
 //!
-//! A [`Record`] is all that a page shows: small (a few hundred kilobytes, however many points there were), kept as `report.json` in the folder of a
-//! run, and enough to draw the page again. [`gather()`] makes it, [`page()`] draws it, [`comparison()`] draws two side by side. The same record gives the
-//! same bytes.
+//! A [`Record`] is all that a page shows: small (a few hundred kilobytes, however many points there were), kept as
+//! `report.json` in the folder of a run, and enough to draw the page again. [`gather()`] makes it, [`page()`] draws
+//! it, [`comparison()`] draws two side by side. The same record gives the same bytes.
 
 #![allow(clippy::format_push_string, reason = "paths of charts, a few thousand points at most")]
 

@@ -74,7 +74,8 @@ pub struct Record {
     /// p, in the same way; also empty where no rank was learnt to be far.
     #[serde(with = "crate::runs")]
     pub far: Vec<f64>,
-    /// Share of pairs at each rank that are of one class, where classes are known; of the nearest ranks alone, where others were not looked at.
+    /// Share of pairs at each rank that are of one class, where classes are known; of the nearest ranks alone,
+    /// where others were not looked at.
     pub correct: Option<Vec<f64>>,
     pub(crate) trace: Vec<Vec<f64>>,
     pub(crate) maps: Vec<Map>,

@@ -18,8 +18,8 @@ pub struct Part {
     pub provenance: Provenance,
 }
 
-/// One table of all the parts: datasets as they come first, rows as in the paper's study of that name, or else as they come first. Best,
-/// second and what is not told from the best are found anew.
+/// One table of all the parts: datasets as they come first, rows as in the paper's study of that name, or else as
+/// they come first. Best, second and what is not told from the best are found anew.
 ///
 /// # Errors
 /// When two parts have the same cell, or other data under the same name; the message names both.
@@ -49,7 +49,8 @@ pub fn join(parts: &[Part], origin: Origin) -> Result<(ResultTable, Provenance),
     Ok((ResultTable { name, title, protocol, columns, halves, notes }, provenance))
 }
 
-/// Keep these rows and these datasets (by the titles of their columns) alone; all where nothing is said. Best and second are found anew.
+/// Keep these rows and these datasets (by the titles of their columns) alone; all where nothing is said. Best and
+/// second are found anew.
 ///
 /// # Errors
 /// When the table has no such row or dataset; the message says which there are.
@@ -217,8 +218,8 @@ fn copy_what_needs_no_choice<'a>(halves: &mut [(&'a str, Vec<Line<'a>>)]) {
     }
 }
 
-/// How the parts were run: as the first, and whoever says more of the same; the sentences of others that differ are said of their rows
-/// and, where those are not all, datasets.
+/// How the parts were run: as the first, and whoever says more of the same; the sentences of others that differ are
+/// said of their rows and, where those are not all, datasets.
 fn protocol(parts: &[Part], columns: &[Column]) -> String {
     let sentences = |text: &str| text.split_inclusive(". ").map(|s| s.trim().to_owned()).collect::<Vec<_>>();
     let common = parts.iter().map(|part| part.table.protocol.as_str());

@@ -1,4 +1,5 @@
-//! Studies: methods × datasets × settings × seeds, every run stored at once, the tables and figures made from the store.
+//! Studies: methods × datasets × settings × seeds, every run stored at once, the tables and figures made from the
+//! store.
 //!
 //! ```text
 //! study.rs     what to run: a TOML file          manifest.rs  on what: another TOML file
@@ -9,7 +10,8 @@
 //! pace.rs      how long it will still take
 //! ```
 //!
-//! The crate never prints and knows no flags: the caller turns settings into [`nearfar::Params`] and reads the data ([`Host`]).
+//! The crate never prints and knows no flags: the caller turns settings into [`nearfar::Params`] and reads the data
+//! ([`Host`]).
 
 mod error;
 pub mod figures;

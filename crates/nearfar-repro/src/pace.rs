@@ -1,8 +1,9 @@
 //! How far a study is, and how long it will still take.
 //!
-//! Datasets differ in size and methods in cost, so that the mean time of a run says little: after the small datasets, which come first, it
-//! would promise minutes where hours are left. Every kind of run has a speed of its own, that of the last dataset it was run on, and larger
-//! data are counted by n^1.5: between the methods of a sparse graph, which grow with n, and those of all pairs.
+//! Datasets differ in size and methods in cost, so that the mean time of a run says little: after the small
+//! datasets, which come first, it would promise minutes where hours are left. Every kind of run has a speed of its
+//! own, that of the last dataset it was run on, and larger data are counted by n^1.5: between the methods of a
+//! sparse graph, which grow with n, and those of all pairs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -71,8 +72,8 @@ impl Pace {
         (self.done, self.total.max(self.done))
     }
 
-    /// What is left takes so long with this many runs side by side; `None` before the first run of this session. Kinds that were not
-    /// seen yet are taken to be like all others together.
+    /// What is left takes so long with this many runs side by side; `None` before the first run of this session.
+    /// Kinds that were not seen yet are taken to be like all others together.
     pub(crate) fn left(&self, side_by_side: usize) -> Option<Duration> {
         let mut all = Work::default();
         for work in self.kinds.values() {
@@ -100,7 +101,8 @@ mod tests {
             |left: Option<Duration>, seconds: f64| (left.unwrap().as_secs_f64() - seconds).abs() < 1e-6;
         assert_eq!((pace.runs(), pace.left(2)), ((0, 36), None));
         (0..10).for_each(|_| pace.finish(search, 100, Some(0.1)));
-        // 400 points take 8 times as long as 100, and 900 take 27 times; the defaults go at the same speed for want of a better one.
+        // 400 points take 8 times as long as 100, and 900 take 27 times; the defaults go at the same speed for want
+        // of a better one.
         assert!(near(pace.left(1), 10.0 * (0.8 + 2.7) + 2.0 * (0.1 + 0.8 + 2.7)));
         (0..2).for_each(|_| pace.finish(defaults, 100, Some(1.0)));
         assert!(near(pace.left(1), 10.0 * (0.8 + 2.7) + 2.0 * (8.0 + 27.0)));

@@ -1,4 +1,5 @@
-//! What the paper reports: mean and standard deviation over 20 runs. (tab:clustering, tab:ablation, tab:ablation_model_orth, tab:ablation_AOSymNMF)
+//! What the paper reports: mean and standard deviation over 20 runs. (tab:clustering, tab:ablation,
+//! tab:ablation_model_orth, tab:ablation_AOSymNMF)
 
 /// Mean and standard deviation.
 pub type Cell = (f64, f64);

@@ -381,7 +381,8 @@ impl<'a, H: Host> Runner<'a, H> {
 
     fn screen(&self, ready: &Ready, row: usize, grid: &[Setting]) -> Result<Vec<Vec<Run>>> {
         let seeds = self.study.screen_of(&self.study.rows[row]);
-        // Seed by seed: what settings of one seed, or seeds of one setting, have in common is known before it is asked for again.
+        // Seed by seed: what settings of one seed, or seeds of one setting, have in common is known before it is
+        // asked for again.
         let jobs: Vec<(&Setting, u64)> =
             (0..seeds).flat_map(|seed| grid.iter().map(move |setting| (setting, seed))).collect();
         let runs = self.batch(ready, Kind { row, choice: None }, &jobs, 0)?;
@@ -535,7 +536,8 @@ impl<'a, H: Host> Runner<'a, H> {
         Ok(all.into_iter().map(|(_, run)| run).collect())
     }
 
-    /// Every run behind the tables, the search of grids included, by who made it: this program now, or whoever filled the store.
+    /// Every run behind the tables, the search of grids included, by who made it: this program now, or whoever
+    /// filled the store.
     pub fn made(&self) -> Vec<Batch> {
         let makers = self.makers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut batches: BTreeMap<&Origin, Vec<f64>> = BTreeMap::new();

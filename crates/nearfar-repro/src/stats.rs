@@ -10,7 +10,8 @@ pub fn mean_std(values: &[f64]) -> (f64, f64) {
 
 /// Two-sided p of Wilcoxon's signed-rank test for paired values; 1 where all pairs are equal.
 ///
-/// Exact, ties included: of the 2ⁿ ways to give signs to the (doubled, tied) ranks those as far from the middle are counted.
+/// Exact, ties included: of the 2ⁿ ways to give signs to the (doubled, tied) ranks those as far from the middle are
+/// counted.
 pub fn signed_rank_p(a: &[f64], b: &[f64]) -> f64 {
     let mut differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).filter(|d| *d != 0.0).collect();
     differences.sort_by(|x, y| x.abs().total_cmp(&y.abs()));

@@ -1,7 +1,8 @@
 //! Every finished run, one row each, in an SQLite file.
 //!
-//! SQLite rather than Parquet: a row is safe the moment it is inserted (its write-ahead log survives a kill at any point), the key
-//! forbids storing a run twice, one writer at a time is enforced, and any language can query the file while we need no format of our own.
+//! SQLite rather than Parquet: a row is safe the moment it is inserted (its write-ahead log survives a kill at any
+//! point), the key forbids storing a run twice, one writer at a time is enforced, and any language can query the
+//! file while we need no format of our own.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -48,8 +48,8 @@ pub struct Cell {
     pub repeats: Option<(f64, f64)>,
     /// Mean and deviation the paper reports.
     pub published: Option<(f64, f64)>,
-    /// How far we are from the paper's mean, in its deviations: with the mean on one Z, as the paper has it, where there is one.
-    /// `None` where its samples are others.
+    /// How far we are from the paper's mean, in its deviations: with the mean on one Z, as the paper has it, where
+    /// there is one. `None` where its samples are others.
     pub sigmas: Option<f64>,
     /// 1 for the best of its half of the table, 2 for the second.
     pub place: Option<usize>,
@@ -237,8 +237,9 @@ fn cell(line: &crate::runner::Line, metric: Metric, row: Option<&str>, found: &F
 }
 
 impl Half {
-    /// Mark the best, the second, and what a paired test over starts does not tell from the best. Without the single values of both
-    /// there is no test; what an earlier one said stays where `tested` tells that it was of these two lines on this dataset.
+    /// Mark the best, the second, and what a paired test over starts does not tell from the best. Without the
+    /// single values of both there is no test; what an earlier one said stays where `tested` tells that it was of
+    /// these two lines on this dataset.
     pub(crate) fn rank(&mut self, datasets: usize, tested: &dyn Fn(usize, usize, usize) -> bool) {
         for d in 0..datasets {
             for m in 0..METRICS.len() {

@@ -52,7 +52,8 @@ pub fn laplacian(s: &[f64], n: usize) -> Square {
     l
 }
 
-/// The row form of sBSUM: `bounds` bounds per row, each minimised by bisection on the length. Returns V after the sweeps.
+/// The row form of sBSUM: `bounds` bounds per row, each minimised by bisection on the length. Returns V after the
+/// sweeps.
 #[must_use]
 pub fn sbsum_rows(s: &[f64], start: &[f64], r: usize, sweeps: usize, bounds: usize) -> Vec<f64> {
     let n = start.len() / r;
@@ -90,8 +91,8 @@ pub fn sbsum_rows(s: &[f64], start: &[f64], r: usize, sweeps: usize, bounds: usi
     v
 }
 
-/// GSNMF by two copies, multipliers and greedy coordinate descent: H after the rounds. `lambda` is that of the objective
-/// ½‖S − VVᵀ‖² + (λ/2) tr(VᵀLV).
+/// GSNMF by two copies, multipliers and greedy coordinate descent: H after the rounds. `lambda` is that of the
+/// objective ½‖S − VVᵀ‖² + (λ/2) tr(VᵀLV).
 #[must_use]
 pub fn gsnmf_two_copies(s: &[f64], start: &[f64], r: usize, rounds: usize, lambda: f64, mu: f64) -> Vec<f64> {
     let n = start.len() / r;

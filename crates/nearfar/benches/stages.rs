@@ -1,7 +1,7 @@
 //! Every stage and its small solvers on generated data. The last name of a bench is its number of samples.
 //!
-//! `cargo bench -p nearfar` runs all, `cargo bench -p nearfar -- kmeans` one of them. Times are for comparing two states of
-//! the code on one machine; comparison with NumPy is `cargo xtask bench-reference`.
+//! `cargo bench -p nearfar` runs all, `cargo bench -p nearfar -- kmeans` one of them. Times are for comparing two
+//! states of the code on one machine; comparison with NumPy is `cargo xtask bench-reference`.
 
 use divan::{Bencher, black_box};
 use nearfar::generate::{Generated, mixture};

@@ -44,10 +44,12 @@ pub fn fit<'a>(input: impl Into<Input<'a>>, params: &Params) -> Result<Model> {
     fit_observed(&input.into(), params, &Silent)
 }
 
-/// The same, watched and saved as it goes: a run that was killed goes on from its checkpoint to the same bits as an unbroken one.
+/// The same, watched and saved as it goes: a run that was killed goes on from its checkpoint to the same bits as an
+/// unbroken one.
 ///
 /// # Errors
-/// As [`fit_observed`]; for other methods than LSDG; and when the checkpoint cannot be written at all, or is another run's.
+/// As [`fit_observed`]; for other methods than LSDG; and when the checkpoint cannot be written at all, or is
+/// another run's.
 pub fn fit_saved(
     input: &Input<'_>,
     params: &Params,
@@ -243,7 +245,8 @@ impl Model {
         self
     }
 
-    /// Behind the last near rank weights are shared: a kept member that trusts it, or ranks behind it, may have asked for more of them.
+    /// Behind the last near rank weights are shared: a kept member that trusts it, or ranks behind it, may have
+    /// asked for more of them.
     fn warn_of_near_end<S: Slices>(&mut self, slices: &S) {
         let Some(last) = slices.near_end() else { return };
         let trusts = |member: &Member| member.near_weights[last..].iter().any(|w| *w > 0.0);
@@ -361,7 +364,8 @@ impl Model {
 }
 
 /// All members. Where μ follows the data (nobody chose it) and D pushes every member's V to zero, as it can on a few
-/// dozen evenly spread points, D is given a quarter of its weight until V lives, and in the end none; a warning says so.
+/// dozen evenly spread points, D is given a quarter of its weight until V lives, and in the end none; a warning
+/// says so.
 fn learn<S: Slices>(
     slices: &S,
     model: &mut Model,

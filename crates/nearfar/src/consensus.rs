@@ -60,7 +60,8 @@ pub struct Member {
     /// Labels of this member alone, where it was judged.
     #[serde(skip)]
     pub labels: Option<Vec<usize>>,
-    /// Labels of each of the last round's factors, where the method has several that count the same (S³NMF); else empty.
+    /// Labels of each of the last round's factors, where the method has several that count the same (S³NMF); else
+    /// empty.
     #[serde(skip)]
     pub votes: Vec<Vec<usize>>,
     /// Normalised cut of these labels on the starting graph; smaller is better.
@@ -391,7 +392,8 @@ where
         Ok(start::from_labels(&found.labels, r, START_NOISE, &mut stream))
     }
 
-    /// The loop on the fixed starting graph; `before` is the trace of the iterations that left `start`, where it was begun before.
+    /// The loop on the fixed starting graph; `before` is the trace of the iterations that left `start`, where it
+    /// was begun before.
     fn started_factor(
         &self,
         member: usize,

@@ -1,11 +1,12 @@
 //! Who works on a run: one process, or several that hold a share of the rows each and run the same program in step.
 //!
-//! Small state (V, weights, labels, the embedding) is the same in every process; samples, neighbours, pairs and graphs are split by rows.
-//! Rows are split at multiples of `unit`, which depends on n alone, and partial sums are made by units and added in their order: the same bits for any
-//! number of processes. [`Crew`] is all that a means of communication has to offer; [`Team`] keeps the processes in step, and [`Share`] knows whose rows are whose.
+//! Small state (V, weights, labels, the embedding) is the same in every process; samples, neighbours, pairs and
+//! graphs are split by rows. Rows are split at multiples of `unit`, which depends on n alone, and partial sums are
+//! made by units and added in their order: the same bits for any number of processes. [`Crew`] is all that a means
+//! of communication has to offer; [`Team`] keeps the processes in step, and [`Share`] knows whose rows are whose.
 //!
-//! A wish to stop reaches every process at the same place of the program: it is handed round by [`Team::agree`], and between two such calls every process
-//! gives the same answer to whoever asks (`InStep`).
+//! A wish to stop reaches every process at the same place of the program: it is handed round by [`Team::agree`],
+//! and between two such calls every process gives the same answer to whoever asks (`InStep`).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -28,8 +29,8 @@ pub(crate) fn unit(n: usize) -> usize {
     BLOCK * n.div_ceil(BLOCK).div_ceil(MOST_UNITS).max(1)
 }
 
-/// A means of communication between processes of which each calls the same operations in the same order. Whatever goes wrong ends the program: there is
-/// nothing sensible to go on with.
+/// A means of communication between processes of which each calls the same operations in the same order. Whatever
+/// goes wrong ends the program: there is nothing sensible to go on with.
 pub trait Crew: std::fmt::Debug + Send + Sync {
     /// Number of processes.
     fn size(&self) -> usize;
@@ -194,7 +195,8 @@ impl Team {
         (self.gather_known(what, mine, &lengths), ends(&lengths))
     }
 
-    /// As [`gather`](Self::gather), in one go where nobody has more than `room`, which all name alike; answers also how many the one with the most has.
+    /// As [`gather`](Self::gather), in one go where nobody has more than `room`, which all name alike; answers also
+    /// how many the one with the most has.
     pub(crate) fn gather_within<T: Pod>(
         &self,
         what: &'static str,

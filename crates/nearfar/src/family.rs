@@ -1,6 +1,7 @@
 //! The path of the methods that need no slices: neighbours → graph → starts → labels.
 //!
-//! Every method has the same starts for the same seed; the start with the smallest objective of its own gives the labels.
+//! Every method has the same starts for the same seed; the start with the smallest objective of its own gives the
+//! labels.
 
 use std::sync::Arc;
 
@@ -87,7 +88,8 @@ impl Prepared {
         Ok(this)
     }
 
-    /// Keep the graphs that RBSMF learns (n²/2 numbers each, eight at most), which depend on its settings and on no seed. The results are the same.
+    /// Keep the graphs that RBSMF learns (n²/2 numbers each, eight at most), which depend on its settings and on no
+    /// seed. The results are the same.
     #[must_use]
     pub fn remember_graphs(self) -> Self {
         Self { known: Some(Arc::new(learn::rbsmf::Known::up_to(KEPT_GRAPHS))), ..self }

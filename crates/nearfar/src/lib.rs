@@ -4,9 +4,10 @@
 //! load → neighbors → slices → learn → augment → spectral → labels
 //! ```
 //!
-//! Every point ranks all others by distance. For each rank two weights are learnt: how far to trust it as "same cluster" (w)
-//! and as "different cluster" (p). With them goes a nonnegative factor V; the three are merged into one similarity Z, whose
-//! spectral clustering gives the labels. The method is LSDG-SymNMF (Lyu and Jia); the defaults need no tuning and no labels.
+//! Every point ranks all others by distance. For each rank two weights are learnt: how far to trust it as "same
+//! cluster" (w) and as "different cluster" (p). With them goes a nonnegative factor V; the three are merged into
+//! one similarity Z, whose spectral clustering gives the labels. The method is LSDG-SymNMF (Lyu and Jia); the
+//! defaults need no tuning and no labels.
 //!
 //! ```
 //! use nearfar::{Params, Samples};
@@ -18,8 +19,9 @@
 //! # Ok::<(), nearfar::Error>(())
 //! ```
 //!
-//! More to read and change in `examples/`: `first_steps`, `precomputed` (distances, affinities, neighbour lists), `observe` (progress, cancelling,
-//! trace) and `presets` (the paper's settings, a single start, parts switched off).
+//! More to read and change in `examples/`: `first_steps`, `precomputed` (distances, affinities, neighbour lists),
+//! `observe` (progress, cancelling, trace) and `presets` (the paper's settings, a single start, parts switched
+//! off).
 
 // The crew of threads, shared with the testkit, knows the library by its name.
 #[cfg(test)]

@@ -65,8 +65,9 @@ pub struct Model {
     pub search: Option<SearchReport>,
     /// How clusters join; of the default method.
     pub tree: Option<MergeTree>,
-    /// How sure every label is, in 0 to 1: the share of members that agree with it times the share of the point's neighbourhood that does; the posterior
-    /// where a mixture is the answer. Of the default method; empty elsewhere.
+    /// How sure every label is, in 0 to 1: the share of members that agree with it times the share of the point's
+    /// neighbourhood that does; the posterior where a mixture is the answer. Of the default method; empty
+    /// elsewhere.
     pub confidence: Vec<f64>,
     /// How the default method came to its answer.
     pub account: Option<Account>,
@@ -135,8 +136,8 @@ impl Model {
         sizes
     }
 
-    /// The labels with k clusters, without fitting again; every level is nested in the next coarser one. `None` for methods without a tree, and where k is 0 or
-    /// more than the tree has leaves ([`MergeTree::most`]).
+    /// The labels with k clusters, without fitting again; every level is nested in the next coarser one. `None` for
+    /// methods without a tree, and where k is 0 or more than the tree has leaves ([`MergeTree::most`]).
     pub fn labels_at(&self, k: usize) -> Option<Vec<usize>> {
         let tree = self.tree.as_ref().filter(|tree| (1..=tree.most()).contains(&k))?;
         Some(tree.labels_at(k).into_iter().map(|label| label as usize).collect())
@@ -153,7 +154,8 @@ impl Model {
         (count(&self.near_weights), count(&self.far_weights))
     }
 
-    /// sym S(w): the learnt similarity, or the graph that was factored, as a sparse matrix; empty for methods without a graph.
+    /// sym S(w): the learnt similarity, or the graph that was factored, as a sparse matrix; empty for methods
+    /// without a graph.
     pub fn similarity(&self) -> SparseRows {
         match &self.source {
             Source::Pairs(pairs) => {

@@ -107,8 +107,8 @@ pub trait Observer: Sync {
         false
     }
 
-    /// Whether enough is learnt: starts end where they stand, no further ones begin, and the labels are made of what there is.
-    /// Asked once per iteration.
+    /// Whether enough is learnt: starts end where they stand, no further ones begin, and the labels are made of
+    /// what there is. Asked once per iteration.
     fn enough(&self) -> bool {
         false
     }

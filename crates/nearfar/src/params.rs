@@ -136,7 +136,8 @@ impl BinnedParams {
 pub struct Params {
     /// Number of clusters, r.
     pub n_clusters: usize,
-    /// Whether the number of clusters is to be found, whatever [`n_clusters`](Self::n_clusters) says; the default method alone can.
+    /// Whether the number of clusters is to be found, whatever [`n_clusters`](Self::n_clusters) says; the default
+    /// method alone can.
     pub find_clusters: bool,
     /// The settings' name.
     pub preset: Preset,
@@ -285,7 +286,8 @@ impl Params {
         Self { mode, ..self }
     }
 
-    /// Near ranks, partners and bins for n samples. Where near and sampled pairs would be most of all pairs, all are taken.
+    /// Near ranks, partners and bins for n samples. Where near and sampled pairs would be most of all pairs, all
+    /// are taken.
     pub fn binned_shape(&self, n_samples: usize) -> BinnedShape {
         let trusted = (0..self.starts).map(|member| match self.member(member).density {
             Density::Neighbors(k) => k,

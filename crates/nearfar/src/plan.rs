@@ -1,10 +1,11 @@
 //! Bytes and time a run will need, before it starts.
 //!
 //! Exact mode holds an affinity and a 16-bit rank for every pair (10 n² bytes in double precision, 6 n² in single) and
-//! symmetric graphs at half a matrix each (4 n² or 2 n²): one for judging members, one for every member that runs, the last of which
-//! later holds Z. Everything else grows with n.
+//! symmetric graphs at half a matrix each (4 n² or 2 n²): one for judging members, one for every member that runs,
+//! the last of which later holds Z. Everything else grows with n.
 //!
-//! Binned mode holds 16 bytes for every known pair, of which there are at most n (2K + 2T), and 8 for every entry of a graph.
+//! Binned mode holds 16 bytes for every known pair, of which there are at most n (2K + 2T), and 8 for every entry
+//! of a graph.
 
 use crate::error::{Error, Result};
 use crate::math::kernel::Entry;
@@ -39,7 +40,8 @@ pub enum Held {
 }
 
 impl Held {
-    /// How a reader that may use `limit` bytes holds n × m values: whatever is larger than half of that is narrowed, and what is still larger is mapped.
+    /// How a reader that may use `limit` bytes holds n × m values: whatever is larger than half of that is
+    /// narrowed, and what is still larger is mapped.
     #[must_use]
     pub fn within(limit: u64, n_samples: usize, n_features: usize) -> Self {
         let values = (n_samples as u64).saturating_mul(n_features as u64);
@@ -119,16 +121,16 @@ const SECONDS_PER_DENSE_MULTIPLY: f64 = 1.0 / 22e9;
 const SECONDS_PER_SORTED_PAIR: f64 = 2.5e-9;
 const SECONDS_PER_PAIR_AND_ITERATION: f64 = 6e-9;
 const ITERATIONS: f64 = 130.0;
-/// The same of binned mode, as runs of 200,000 (docs/scale.md) and 1,000,000 points took: per known pair, per number of V, and per number of
-/// the eigenvectors that a member is judged by.
+/// The same of binned mode, as runs of 200,000 (docs/scale.md) and 1,000,000 points took: per known pair, per
+/// number of V, and per number of the eigenvectors that a member is judged by.
 const SECONDS_PER_ENTRY_AND_ITERATION: f64 = 20e-9;
 const SECONDS_PER_NUMBER_AND_ITERATION: f64 = 100e-9;
 const SECONDS_PER_EIGENVECTOR_NUMBER: f64 = 20e-6;
 const BINNED_ITERATIONS: f64 = 150.0;
 /// Cells that are looked at around the cell of a point.
 const PROBED_CELLS: f64 = 30.0;
-/// Exact runs that take longer, in seconds of one processor, are left to binned mode where the choice is free. Of one processor, so that the
-/// choice does not depend on the number of threads.
+/// Exact runs that take longer, in seconds of one processor, are left to binned mode where the choice is free. Of
+/// one processor, so that the choice does not depend on the number of threads.
 const LONG: f64 = 3600.0;
 
 impl Plan {
@@ -265,7 +267,8 @@ impl Plan {
         let precision = if asked == Precision::Double { Precision::Double } else { Precision::Single };
         let cell = if precision == Precision::Double { 8 } else { 4 };
         let own = job.own_rows();
-        // The samples as they were read; rows of the search's own while it and the slices need them; guests on their way round the ring.
+        // The samples as they were read; rows of the search's own while it and the slices need them; guests on
+        // their way round the ring.
         let data = held.data(own, m);
         let points = own.saturating_mul(m).saturating_mul(held.bytes()[1]);
         let lists = own * near * 12;
@@ -312,7 +315,8 @@ impl Plan {
     }
 }
 
-/// Memory of the default method, in bytes per point: lists of a view; a graph of a member that is learnt, with what is made of it; the consensus of four views.
+/// Memory of the default method, in bytes per point: lists of a view; a graph of a member that is learnt, with what
+/// is made of it; the consensus of four views.
 const BYTES_OF_LISTS: u64 = 40 * 12;
 const BYTES_OF_MEMBER: u64 = 1600;
 const BYTES_OF_CONSENSUS: u64 = 4500;
@@ -491,7 +495,8 @@ pub fn peak_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
 }
 
-/// Multiplications of the neighbour search among n points of m features, choosing included: all pairs, or the cells around the cell of every point.
+/// Multiplications of the neighbour search among n points of m features, choosing included: all pairs, or the cells
+/// around the cell of every point.
 #[must_use]
 pub fn search_work(n: usize, m: usize) -> f64 {
     let (n, m) = (n as f64, m as f64 + 64.0);
@@ -503,9 +508,11 @@ pub fn search_work(n: usize, m: usize) -> f64 {
     all.min(n * m * (cells + PROBED_CELLS * n / cells))
 }
 
-/// The same of the search of the default method, which goes on with neighbours of neighbours where all pairs would take long.
+/// The same of the search of the default method, which goes on with neighbours of neighbours where all pairs would
+/// take long.
 fn quick_search_work(n: usize, m: usize) -> f64 {
-    // Sweeps, points that each looks at from every point, candidates that are measured, points that the recall is read off.
+    // Sweeps, points that each looks at from every point, candidates that are measured, points that the recall is
+    // read off.
     const LOOKS: f64 = 6.0 * 500.0;
     const MEASURED: f64 = 5.0 * 60.0;
     const ASKED: f64 = 256.0;

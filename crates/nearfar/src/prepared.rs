@@ -210,8 +210,8 @@ impl Prepared {
         }
     }
 
-    /// Keep the factors that plain PHALS starts end with, for further fits with the same seed and stopping rule. The results are the same;
-    /// a grid over α, β and μ is done in about half the time.
+    /// Keep the factors that plain PHALS starts end with, for further fits with the same seed and stopping rule.
+    /// The results are the same; a grid over α, β and μ is done in about half the time.
     #[must_use]
     pub fn remember_starts(self) -> Self {
         Self { known: Some(Arc::default()), ..self }

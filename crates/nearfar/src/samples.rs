@@ -126,7 +126,8 @@ impl<'a> Samples<'a> {
         Ok(Self { values, n_samples, n_features, row_stride, column_stride, in_file: false })
     }
 
-    /// Say that the values lie in a mapped file: the memory they take is the system's to give back at any time, and no plan counts it.
+    /// Say that the values lie in a mapped file: the memory they take is the system's to give back at any time, and
+    /// no plan counts it.
     #[must_use]
     pub fn in_file(self, in_file: bool) -> Self {
         Self { in_file, ..self }
@@ -204,7 +205,8 @@ impl<'a> Samples<'a> {
         self.spreads_shared(&Share::alone(self.n_samples))
     }
 
-    /// The spread of every column, over the rows of all processes that share them; these are the own ones. The bits are those of one process.
+    /// The spread of every column, over the rows of all processes that share them; these are the own ones. The bits
+    /// are those of one process.
     pub fn spreads_shared(&self, share: &Share) -> Vec<Spread> {
         let (n, m) = (share.n_rows() as f64, self.n_features());
         let each_row = |add: &mut dyn FnMut(usize, f64)| {

@@ -1,6 +1,7 @@
 //! Starting factors that were made before.
 //!
-//! The settings of a grid differ in α, β and μ; the plain PHALS loop before them sees none of these, so that one start serves all.
+//! The settings of a grid differ in α, β and μ; the plain PHALS loop before them sees none of these, so that one
+//! start serves all.
 
 use std::sync::{Mutex, PoisonError};
 

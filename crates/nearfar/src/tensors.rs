@@ -1,7 +1,7 @@
 //! Files of named arrays behind a JSON header: model files and checkpoints are made of them.
 //!
-//! Such a file is a safetensors file whose one metadata entry, `nearfar`, holds the format's name and version, a checksum, and what is no array.
-//! Nothing in it is ever executed. The checksum finds damage; it is no signature.
+//! Such a file is a safetensors file whose one metadata entry, `nearfar`, holds the format's name and version, a
+//! checksum, and what is no array. Nothing in it is ever executed. The checksum finds damage; it is no signature.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

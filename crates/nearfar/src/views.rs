@@ -1,7 +1,7 @@
 //! views: the same rows in several scalings, for nobody knows beforehand which one shows the groups.
 //!
-//! Rows of unit length are looked at only where at least [`UNIT_FROM`] columns have a spread: two columns of unit length are a circle, and the ring graph of
-//! a circle falls into parts with or without groups.
+//! Rows of unit length are looked at only where at least [`UNIT_FROM`] columns have a spread: two columns of unit
+//! length are a circle, and the ring graph of a circle falls into parts with or without groups.
 
 use std::fmt;
 use std::str::FromStr;
@@ -151,7 +151,8 @@ impl Standard {
     }
 }
 
-/// The views worth a look: those asked for, less the ones that equal an earlier one up to a shift and a common factor, which no neighbour list can tell apart.
+/// The views worth a look: those asked for, less the ones that equal an earlier one up to a shift and a common
+/// factor, which no neighbour list can tell apart.
 #[must_use]
 pub fn worth_a_look(samples: &Samples<'_>, spreads: &[Spread], asked: Views) -> Vec<View> {
     let standard = Standard::new(spreads);

@@ -1,4 +1,5 @@
-//! A run that was interrupted, anywhere, goes on to the same bits as an unbroken one; what cannot be saved or used does no harm.
+//! A run that was interrupted, anywhere, goes on to the same bits as an unbroken one; what cannot be saved or used
+//! does no harm.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -165,7 +166,8 @@ fn cancelled(result: &nearfar::Result<Model>) -> bool {
     matches!(result, Err(Error::Cancelled { .. }))
 }
 
-/// Interrupt a run at every stage and iteration, and then, with other threads each time, at many other moments; each time it must go on to the same end.
+/// Interrupt a run at every stage and iteration, and then, with other threads each time, at many other moments;
+/// each time it must go on to the same end.
 fn check(name: &str, input: &Input<'_>, params: &Params) -> Model {
     let folder = folder(name);
     let unbroken = fit_observed(input, params, &Silent).unwrap();
@@ -348,7 +350,8 @@ impl<O: Observer> Observer for Both<'_, O> {
     }
 }
 
-/// A folder with every kind of part: two starts are finished, the third stands in the middle, and the eigenvectors are those of a whole run.
+/// A folder with every kind of part: two starts are finished, the third stands in the middle, and the eigenvectors
+/// are those of a whole run.
 fn every_part(name: &str, input: &Input<'_>, params: &Params) -> PathBuf {
     let (place, whole) = (folder(name), folder(&format!("{name}-whole")));
     let flag = CancelFlag::default();

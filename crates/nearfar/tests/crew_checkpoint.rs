@@ -1,4 +1,5 @@
-//! Processes that share the rows save into one folder, and any number of them goes on from it to the bits of an unbroken run.
+//! Processes that share the rows save into one folder, and any number of them goes on from it to the bits of an
+//! unbroken run.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The default method: exactly k clusters from any input, the same bits however the work is shared out, kept trees, saved models, runs that stop and go on.
+//! The default method: exactly k clusters from any input, the same bits however the work is shared out, kept trees,
+//! saved models, runs that stop and go on.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

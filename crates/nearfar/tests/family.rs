@@ -1,5 +1,5 @@
-//! What every method of the family must do: find easy clusters, survive degenerate data, repeat its bits at any number of threads,
-//! plan its memory, stop when asked, and record a trace.
+//! What every method of the family must do: find easy clusters, survive degenerate data, repeat its bits at any
+//! number of threads, plan its memory, stop when asked, and record a trace.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

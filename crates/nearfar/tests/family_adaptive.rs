@@ -1,4 +1,5 @@
-//! The methods that factor the samples or learn a graph: agreement with slow literal forms, decrease, known answers, degenerate data.
+//! The methods that factor the samples or learn a graph: agreement with slow literal forms, decrease, known
+//! answers, degenerate data.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The methods that factor one fixed graph, and the plain ones: agreement with NumPy forms and slow oracles, decrease, known answers,
-//! degenerate data.
+//! The methods that factor one fixed graph, and the plain ones: agreement with NumPy forms and slow oracles,
+//! decrease, known answers, degenerate data.
 
 use std::path::Path;
 

@@ -64,7 +64,8 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
             data.n_samples()
         ));
     }
-    // Others than the first of several processes do not look: some file systems would go on telling them that nothing is there.
+    // Others than the first of several processes do not look: some file systems would go on telling them that
+    // nothing is there.
     if let Some(checkpoint) = &checkpoint
         && output.resume
         && !output.quiet

@@ -1,4 +1,5 @@
-//! Small figures as SVG: the learnt weights over rank, and points coloured by cluster. Readable in grey and on a dark page.
+//! Small figures as SVG: the learnt weights over rank, and points coloured by cluster. Readable in grey and on a
+//! dark page.
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,8 @@ const STYLE: &str = "<style>text{font:12px system-ui,sans-serif;fill:#333}.axis{
 .title{font-weight:600;font-size:14px}.note{fill:#666}\
 @media(prefers-color-scheme:dark){text{fill:#ddd}.note{fill:#aaa}.paper{fill:#16181d}}</style>";
 
-/// w up and p down over rank on a log axis, with the share of right neighbours at each rank; w alone where no far ranks are learnt.
+/// w up and p down over rank on a log axis, with the share of right neighbours at each rank; w alone where no far
+/// ranks are learnt.
 pub(crate) fn weights(title: &str, near: &[f64], far: &[f64], correct: &[f64]) -> String {
     const W: f64 = 760.0;
     const H: f64 = 340.0;

@@ -11,7 +11,8 @@ const DOWN: usize = 3;
 pub(crate) struct Picture<'a> {
     /// w, from rank 0, the point itself, which is not drawn.
     pub(crate) near: &'a [f64],
-    /// p, in the same way; empty where no far ranks are learnt. The picture then ends a little behind the last trusted rank.
+    /// p, in the same way; empty where no far ranks are learnt. The picture then ends a little behind the last
+    /// trusted rank.
     pub(crate) far: &'a [f64],
     pub(crate) unicode: bool,
     pub(crate) paint: Paint,

@@ -31,7 +31,8 @@ pub(crate) fn run(args: &PlanArgs) -> Outcome {
     }
 }
 
-/// Iterations of one start, and columns that the eigensolver multiplies: what runs on a few hundred thousand points took.
+/// Iterations of one start, and columns that the eigensolver multiplies: what runs on a few hundred thousand points
+/// took.
 const ITERATIONS: f64 = 130.0;
 const PRODUCTS: f64 = 400.0;
 

@@ -38,12 +38,13 @@ pub(crate) struct OutputArgs {
     /// factor [default: s]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "s,d,z", requires = "export_graph")]
     pub(crate) graph: Vec<GraphKind>,
-    /// Save the run in this folder as it goes, so that --resume can go on with it after a crash, a kill or Ctrl-C; removed
-    /// when the outputs are written. Under mpirun a folder that all ranks share. Methods nearfar and lsdg only
+    /// Save the run in this folder as it goes, so that --resume can go on with it after a crash, a kill or Ctrl-C;
+    /// removed when the outputs are written. Under mpirun a folder that all ranks share. Methods nearfar and lsdg
+    /// only
     #[arg(long, value_name = "DIR", help_heading = "Long runs")]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// Go on from what is in the folder of --checkpoint, to the same labels as if nothing had happened, with any number of
-    /// threads and ranks; from the beginning where it is empty
+    /// Go on from what is in the folder of --checkpoint, to the same labels as if nothing had happened, with any
+    /// number of threads and ranks; from the beginning where it is empty
     #[arg(long, help_heading = "Long runs")]
     pub(crate) resume: bool,
     /// How often a running start is saved, as 30s, 5m or 1h; 0 saves every iteration [default: 60s]

@@ -38,7 +38,8 @@ pub(crate) struct Data {
     scaled: Option<TableValues>,
     kind: InputKind,
     metric: MetricName,
-    /// Whose rows are whose, where several processes have read a part each; the table then holds the own rows, but names and classes of all.
+    /// Whose rows are whose, where several processes have read a part each; the table then holds the own rows, but
+    /// names and classes of all.
     share: Option<Share>,
     /// Columns that were not asked for by name but look like classes.
     classes: Vec<String>,
@@ -47,7 +48,8 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Read and rescale; `memory` is what the run may use, and what is too large for it comes in single precision unless `keep_double`.
+    /// Read and rescale; `memory` is what the run may use, and what is too large for it comes in single precision
+    /// unless `keep_double`.
     pub(crate) fn read(args: &InputArgs, memory: Option<u64>, keep_double: bool) -> Outcome<Self> {
         let clock = Instant::now();
         let kind = args.input_kind.unwrap_or_default();

@@ -1,4 +1,5 @@
-//! What is written of every point: its label, or −1 where it is too uncertain, how sure it is, and its labels at other levels.
+//! What is written of every point: its label, or −1 where it is too uncertain, how sure it is, and its labels at
+//! other levels.
 
 use nearfar::Model;
 use nearfar::learn::MethodKind;

@@ -160,7 +160,8 @@ const SBSUM: [(SolverName, SBsumBlock); 2] =
 const GSNMF: [(SolverName, GsNmfSolver); 2] =
     [(SolverName::Multiplicative, GsNmfSolver::Multiplicative), (SolverName::Admm, GsNmfSolver::Admm)];
 
-/// Column steps or multiplicative updates, of LSDG and AOSymNMF. Another regulariser than the proposed one implies the latter.
+/// Column steps or multiplicative updates, of LSDG and AOSymNMF. Another regulariser than the proposed one implies
+/// the latter.
 pub(crate) fn factor_solver(learn: &LearnArgs, default: FactorSolver) -> Outcome<FactorSolver> {
     let other = matches!(learn.regularizer, Some(RegularizerName::OffDiagonal | RegularizerName::LogDet));
     let default = if other { FactorSolver::Multiplicative } else { default };

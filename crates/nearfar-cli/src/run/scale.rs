@@ -22,7 +22,8 @@ pub(crate) fn scaling(samples: &Samples<'_>, scale: Scale, share: Option<&Share>
     }
 }
 
-/// The rescaled values, row after row; `None` where nothing is to be done. In single precision where there is no room for more.
+/// The rescaled values, row after row; `None` where nothing is to be done. In single precision where there is no
+/// room for more.
 pub(crate) fn rescale(
     samples: &Samples<'_>,
     scaling: &Scaling,

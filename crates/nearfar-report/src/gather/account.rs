@@ -91,7 +91,8 @@ fn members(members: &serde_json::Value) -> Vec<MemberRow> {
     members.as_array().into_iter().flatten().map(of).collect()
 }
 
-/// Weights per rank, as far as ranks were looked at: the neighbours that were looked up, and whatever lies beyond with some weight.
+/// Weights per rank, as far as ranks were looked at: the neighbours that were looked up, and whatever lies beyond
+/// with some weight.
 pub(crate) fn weights(near: &[f64], far: &[f64]) -> [Vec<f64>; 2] {
     let last = |weights: &[f64]| weights.iter().rposition(|w| *w > 0.0).map_or(0, |at| at + 1);
     let seen = last(near).max(last(far)).max(RANKS + 1).min(near.len());
@@ -198,8 +199,8 @@ pub(crate) fn best_view(account: &Account) -> Option<View> {
     View::ALL.into_iter().find(|view| view.name() == best.name)
 }
 
-/// The share of pairs at every rank that are of one class, in one view, for some points that are evenly taken; and how many points.
-/// `None` where that would take too long.
+/// The share of pairs at every rank that are of one class, in one view, for some points that are evenly taken; and
+/// how many points. `None` where that would take too long.
 pub(crate) fn correct(
     samples: &Samples<'_>,
     metric: Metric,

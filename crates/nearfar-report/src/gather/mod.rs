@@ -96,8 +96,8 @@ impl Extras {
         Blocks::of_order(&by_cluster(labels, membership), MOST_BLOCKS)
     }
 
-    /// What a model at rest still tells of its graphs: S as it was kept, D made again from the samples, VVᵀ, and Z where it was kept. With
-    /// known classes the correct rate too, for which all pairs are ranked again.
+    /// What a model at rest still tells of its graphs: S as it was kept, D made again from the samples, VVᵀ, and Z
+    /// where it was kept. With known classes the correct rate too, for which all pairs are ranked again.
     ///
     /// # Errors
     /// When memory does not suffice for the pairs, or the observer asks to stop.
@@ -143,7 +143,8 @@ fn by_cluster(labels: &[usize], membership: &[f64]) -> Vec<usize> {
     order
 }
 
-/// All that a page shows. `input` is what the model was learnt from; where it is gone, figures of distances are left out.
+/// All that a page shows. `input` is what the model was learnt from; where it is gone, figures of distances are
+/// left out.
 ///
 /// # Errors
 /// When names, classes or input are of another number of points than the model.

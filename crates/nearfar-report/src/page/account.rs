@@ -300,7 +300,8 @@ pub(crate) fn number(record: &Record) -> Markup {
     }
 }
 
-/// A sign over the numbers of clusters from 2 on; `names` are the figure's place, its title, and what the sign is called.
+/// A sign over the numbers of clusters from 2 on; `names` are the figure's place, its title, and what the sign is
+/// called.
 fn curve(found: &Count, values: &[f64], names: [&str; 3], note: Markup, sizes: [Size; 2]) -> Markup {
     let [name, title, label] = names;
     let mut table = Table::new(&["clusters", label]);

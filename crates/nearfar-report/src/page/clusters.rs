@@ -182,8 +182,8 @@ pub(crate) fn truth(record: &Record) -> Markup {
     }
 }
 
-/// Columns in an order that puts large counts on the diagonal, and the column of every row that has one: the largest count takes its
-/// row and column first.
+/// Columns in an order that puts large counts on the diagonal, and the column of every row that has one: the
+/// largest count takes its row and column first.
 pub(crate) fn matched(counts: &[u64], rows: usize, columns: usize) -> (Vec<usize>, Vec<Option<usize>>) {
     let mut cells: Vec<usize> = (0..counts.len()).filter(|at| counts[*at] > 0).collect();
     cells.sort_by(|a, b| counts[*b].cmp(&counts[*a]).then(a.cmp(b)));

@@ -6,7 +6,8 @@ use super::number::{count, grouped};
 use super::table::{Cell, Table, button};
 use crate::record::Record;
 
-/// Shapes of the marks, about ten units across; with eight colours they tell 48 clusters apart, and they are what is left in grey.
+/// Shapes of the marks, about ten units across; with eight colours they tell 48 clusters apart, and they are what
+/// is left in grey.
 const SHAPES: [&str; 6] = [
     "M5 0A5 5 0 1 1 -5 0A5 5 0 1 1 5 0Z",
     "M-4.4 -4.4H4.4V4.4H-4.4Z",

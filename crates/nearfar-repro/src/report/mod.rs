@@ -26,9 +26,11 @@ pub struct Provenance {
     pub origin: Origin,
     /// The command that makes it again.
     pub command: String,
-    /// Seconds of all runs together, on one thread each; of tables without `runs`, of those alone whose values are shown.
+    /// Seconds of all runs together, on one thread each; of tables without `runs`, of those alone whose values are
+    /// shown.
     pub run_seconds: f64,
-    /// Every run behind the table, by who made it. Empty in tables put together and in those of versions that did not keep it.
+    /// Every run behind the table, by who made it. Empty in tables put together and in those of versions that did
+    /// not keep it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Batch>,
     /// Of a table put together: what made its parts.

@@ -41,7 +41,8 @@ impl Facts {
             OF_NO_MATTER.iter().for_each(|name| drop(settings.remove(*name)));
         }
         flatten(String::new(), &settings, &mut facts);
-        // As it was chosen: processes that share the rows go on with what one process was told to do, and the other way round.
+        // As it was chosen: processes that share the rows go on with what one process was told to do, and the other
+        // way round.
         facts.insert("mode".to_owned(), plan.mode.to_string());
         Self(facts)
     }

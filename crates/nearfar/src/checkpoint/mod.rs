@@ -1,14 +1,19 @@
 //! A run that saves itself, so that one that was killed goes on instead of starting again.
 //!
-//! A [`Checkpoint`] is a folder of parts: the neighbour lists of binned mode with the local scales (files of [`ROWS`] rows each, whatever the number of threads), every finished
-//! start, the state of every start that runs, and the leading eigenvectors of Z. Each part is a function of the data and the settings alone, so a resumed run walks the same
-//! path as any other and takes a part from the folder instead of making it: it ends with the same bits. What is not kept is made again: the slices (linear in the lists), the starting graph, and in exact mode the ranks.
+//! A [`Checkpoint`] is a folder of parts: the neighbour lists of binned mode with the local scales (files of
+//! [`ROWS`] rows each, whatever the number of threads), every finished start, the state of every start that runs,
+//! and the leading eigenvectors of Z. Each part is a function of the data and the settings alone, so a resumed run
+//! walks the same path as any other and takes a part from the folder instead of making it: it ends with the same
+//! bits. What is not kept is made again: the slices (linear in the lists), the starting graph, and in exact mode
+//! the ranks.
 //!
-//! A part is written under a temporary name, synced and renamed, and has a checksum. So a run may be killed at any moment, also inside a save; a damaged part is as good as none. The manifest
-//! names the data and all settings that matter; a folder of another run is refused.
+//! A part is written under a temporary name, synced and renamed, and has a checksum. So a run may be killed at any
+//! moment, also inside a save; a damaged part is as good as none. The manifest names the data and all settings that
+//! matter; a folder of another run is refused.
 //!
-//! Processes that share the rows save into one folder: the first writes and reads what is the same in all of them and hands it round, and every one writes and reads the lists of its
-//! rows. The files do not tell how many processes there were, so any number of them goes on.
+//! Processes that share the rows save into one folder: the first writes and reads what is the same in all of them
+//! and hands it round, and every one writes and reads the lists of its rows. The files do not tell how many
+//! processes there were, so any number of them goes on.
 
 mod manifest;
 mod parts;
@@ -50,7 +55,8 @@ const PREFIXES: [&str; 6] = [
 /// Time between two saves of a running start where nothing else is said.
 pub const DEFAULT_EVERY: Duration = Duration::from_secs(60);
 
-/// How long another process waits for a file that the first has written: file systems of several machines may take a moment to show it.
+/// How long another process waits for a file that the first has written: file systems of several machines may take
+/// a moment to show it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why a checkpoint was refused.
@@ -208,7 +214,8 @@ impl std::fmt::Display for Resumed {
 }
 
 impl Checkpoint {
-    /// Save in this folder, which is made if need be. A run that finds a checkpoint there is refused, unless it is to be [resumed](Self::resume).
+    /// Save in this folder, which is made if need be. A run that finds a checkpoint there is refused, unless it is
+    /// to be [resumed](Self::resume).
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -223,7 +230,8 @@ impl Checkpoint {
         }
     }
 
-    /// Save the state of a running start when this much time has passed since it was last saved; 0 saves every iteration.
+    /// Save the state of a running start when this much time has passed since it was last saved; 0 saves every
+    /// iteration.
     #[must_use]
     pub fn every(self, every: Duration) -> Self {
         Self { every, ..self }
@@ -255,7 +263,8 @@ impl Checkpoint {
         lock(&self.troubles).clone()
     }
 
-    /// Remove what the run saved; call it when the result is safe. The folder stays. Of processes that share the rows the first removes.
+    /// Remove what the run saved; call it when the result is safe. The folder stays. Of processes that share the
+    /// rows the first removes.
     ///
     /// # Errors
     /// When a file cannot be removed.
@@ -279,7 +288,8 @@ impl Checkpoint {
         n.saturating_mul(lists + factors + labels + 8 * (r + 1))
     }
 
-    /// Take the folder for this run: refuse that of another, note what there is, and write the manifest where there is none. The first process decides for all.
+    /// Take the folder for this run: refuse that of another, note what there is, and write the manifest where there
+    /// is none. The first process decides for all.
     pub(crate) fn begin(&self, input: &Input<'_>, params: &Params, plan: &Plan) -> Result<()> {
         let team = input.share().map_or_else(|| Arc::new(Team::alone()), |share| share.team().clone());
         *lock(&self.team) = team.clone();
@@ -433,8 +443,9 @@ impl Checkpoint {
         !self.closed() && lock(&self.resumed).is_some()
     }
 
-    /// Take a part that is the same in all processes: what stands beside its arrays, and `read` of both. The first reads the file and hands it round.
-    /// `None` where there is none, or a damaged one, which the observer is told of.
+    /// Take a part that is the same in all processes: what stands beside its arrays, and `read` of both. The first
+    /// reads the file and hands it round. `None` where there is none, or a damaged one, which the observer is told
+    /// of.
     pub(crate) fn take<H: serde::de::DeserializeOwned, T>(
         &self,
         name: &str,

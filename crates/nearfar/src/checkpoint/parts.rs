@@ -61,12 +61,13 @@ struct OwnLists {
     common: Option<Common>,
 }
 
-/// What is the same in all files: whether the search was approximate, recall and unit by their bits, and what is to be said.
+/// What is the same in all files: whether the search was approximate, recall and unit by their bits, and what is to
+/// be said.
 type Common = (bool, [u64; 2], Vec<Warning>);
 
 impl Checkpoint {
-    /// Save the lists, [`ROWS`] rows a file. Whoever holds the first row of a file writes it; rows of a file that another begins are sent there, less than a file from and
-    /// to everybody.
+    /// Save the lists, [`ROWS`] rows a file. Whoever holds the first row of a file writes it; rows of a file that
+    /// another begins are sent there, less than a file from and to everybody.
     pub(crate) fn keep_lists(&self, found: &Found, name: &str, share: &Share, observer: &dyn Observer) {
         if self.closed() {
             return;
@@ -130,7 +131,8 @@ impl Checkpoint {
         Some(Found { lists, report, sigma, warnings, unit: f64::from_bits(unit) })
     }
 
-    /// What the files of the own rows hold, of which the first may begin with rows of another process and the last may end with such.
+    /// What the files of the own rows hold, of which the first may begin with rows of another process and the last
+    /// may end with such.
     fn own_lists(
         &self,
         share: &Share,
@@ -263,7 +265,8 @@ impl Round<'_> {
         });
     }
 
-    /// Save where a loop stands: when its time has come since `last`, and always when it ends. `started` is the loop before it, of the main one.
+    /// Save where a loop stands: when its time has come since `last`, and always when it ends. `started` is the
+    /// loop before it, of the main one.
     pub(crate) fn keep_loop(
         &self,
         member: usize,

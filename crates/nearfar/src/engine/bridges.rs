@@ -1,4 +1,5 @@
-//! What joins pieces that the trusted neighbours leave apart: neighbours that are not trusted, and then the shortest spans between points.
+//! What joins pieces that the trusted neighbours leave apart: neighbours that are not trusted, and then the
+//! shortest spans between points.
 
 use rayon::prelude::*;
 
@@ -73,7 +74,8 @@ impl<'a> Bridges<'a> {
     }
 }
 
-/// A few points of every piece of the graph of all neighbours, spread evenly over it; the largest pieces where there are very many.
+/// A few points of every piece of the graph of all neighbours, spread evenly over it; the largest pieces where
+/// there are very many.
 fn representatives(ranked: &Ranked) -> Vec<Vec<u32>> {
     let mut above: Vec<u32> = (0..ranked.n as u32).collect();
     for (i, row) in ranked.indices.chunks_exact(ranked.k.max(1)).enumerate() {

@@ -1,8 +1,9 @@
 //! How many clusters: the number at which the clusters of the data stand out most.
 //!
-//! Two signs are added up for every number. The null gap: modularity less that of shuffled columns. It tells where many columns hold groups that touch, as in images.
-//! The fall: how much less it takes to join the clusters than to join those of one number more (see [`Curve::fall`]). It tells where few columns hold
-//! groups of any shape that lie apart: a ring cut in pieces has a high modularity and a high null gap, but its pieces are joined easily.
+//! Two signs are added up for every number. The null gap: modularity less that of shuffled columns. It tells where
+//! many columns hold groups that touch, as in images. The fall: how much less it takes to join the clusters than to
+//! join those of one number more (see [`Curve::fall`]). It tells where few columns hold groups of any shape that
+//! lie apart: a ring cut in pieces has a high modularity and a high null gap, but its pieces are joined easily.
 //! Shuffled and uniform columns have falls up to about [`USUAL_FALL`]; only what exceeds it counts.
 
 use super::TAU;
@@ -12,7 +13,8 @@ use super::judge::Curve;
 const USUAL_FALL: f64 = 0.5;
 /// What a fall counts for, beside the null gap.
 const FALL: f64 = 0.15;
-/// There are groups where the largest fall reaches this, or the largest gap the other, or both together as large a share of them.
+/// There are groups where the largest fall reaches this, or the largest gap the other, or both together as large a
+/// share of them.
 const SURE_FALL: f64 = 1.0;
 const SURE_GAP: f64 = 0.5;
 

@@ -1,4 +1,5 @@
-//! The samples as the engine sees them: the rows of this process, what is known of all columns, and a sample of rows that every process has.
+//! The samples as the engine sees them: the rows of this process, what is known of all columns, and a sample of
+//! rows that every process has.
 
 use rayon::prelude::*;
 

@@ -1,7 +1,9 @@
-//! p: how far the ranks beyond the lists are trusted as strangers, from pairs of a sample and the labels that were found.
+//! p: how far the ranks beyond the lists are trusted as strangers, from pairs of a sample and the labels that were
+//! found.
 //!
-//! The far half of the paper's (w, p) step with a hard factor: minimise μ/2 Σ p_b²/m_b + β Σ c_b p_b over the simplex, where m_b ranks share the weight of a bin
-//! and c_b is the bin's mean agreement. These weights tell which ranks are strangers; no label depends on them.
+//! The far half of the paper's (w, p) step with a hard factor: minimise μ/2 Σ p_b²/m_b + β Σ c_b p_b over the
+//! simplex, where m_b ranks share the weight of a bin and c_b is the bin's mean agreement. These weights tell which
+//! ranks are strangers; no label depends on them.
 
 use rayon::prelude::*;
 
@@ -19,7 +21,8 @@ const POINTS: usize = 1_000;
 /// Bins that the far ranks are divided into, at most.
 const BINS: usize = 64;
 
-/// p over all n ranks, 0 for the near ones; empty where distances of far pairs are not known, or no rank is far. All processes that share the rows must ask.
+/// p over all n ranks, 0 for the near ones; empty where distances of far pairs are not known, or no rank is far.
+/// All processes that share the rows must ask.
 pub(super) fn weights(
     ranked: &Ranked,
     view: View,

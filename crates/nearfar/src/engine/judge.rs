@@ -1,4 +1,5 @@
-//! How far a view is to be trusted, without labels: the modularity of its clusters beside that of the same values with every column shuffled by itself.
+//! How far a view is to be trusted, without labels: the modularity of its clusters beside that of the same values
+//! with every column shuffled by itself.
 
 use super::LISTS;
 use super::ranked::Ranked;
@@ -28,7 +29,8 @@ pub struct Curve {
     /// The resolution at which 2, 3, … clusters of the data become one fewer.
     #[serde(default)]
     pub joins: Vec<f64>,
-    /// The resolution that one edge makes between two clusters that hold all points: between two of k it makes k²/4 times as much.
+    /// The resolution that one edge makes between two clusters that hold all points: between two of k it makes k²/4
+    /// times as much.
     #[serde(default)]
     pub edge: f64,
 }
@@ -49,10 +51,12 @@ impl Curve {
         (2..=self.quality.len()).filter_map(|k| self.gap(k)).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// How far the resolution falls at k clusters: the logarithm of the one at which k + 1 become k over that at which k become k − 1.
+    /// How far the resolution falls at k clusters: the logarithm of the one at which k + 1 become k over that at
+    /// which k become k − 1.
     ///
-    /// Clusters cut in two have many edges across, true ones have few: at their number the resolution falls most. Both resolutions are taken as
-    /// if a few edges more ran across, so that none is 0 and a handful of edges decides nothing.
+    /// Clusters cut in two have many edges across, true ones have few: at their number the resolution falls most.
+    /// Both resolutions are taken as if a few edges more ran across, so that none is 0 and a handful of edges
+    /// decides nothing.
     pub fn fall(&self, k: usize) -> Option<f64> {
         let (low, high) = (self.joins.get(k.checked_sub(2)?)?, self.joins.get(k - 1)?);
         let chance = CHANCE_EDGES * self.edge * (k * k) as f64 / 4.0;

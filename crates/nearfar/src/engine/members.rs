@@ -165,7 +165,8 @@ impl Learner<'_> {
         Ok(ground)
     }
 
-    /// Exactly k clusters of the points from a graph of them, or of their parts; the resolution is sought from this one upwards.
+    /// Exactly k clusters of the points from a graph of them, or of their parts; the resolution is sought from this
+    /// one upwards.
     fn divided(
         &self,
         view: usize,
@@ -269,7 +270,8 @@ impl Learner<'_> {
     }
 }
 
-/// A row of the trace: as loss what is not within clusters beyond chance, which falls as labels and graph come to agree.
+/// A row of the trace: as loss what is not within clusters beyond chance, which falls as labels and graph come to
+/// agree.
 fn traced(round: usize, [quality, labels, weights]: [f64; 3]) -> TraceRow {
     let mut row = TraceRow::of_fit(round, 1.0 - quality);
     row.change = [labels, weights, 0.0];

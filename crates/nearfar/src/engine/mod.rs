@@ -1,9 +1,11 @@
 //! The default: views → neighbours → slices → partition and weights in turn → consensus → tree → labels.
 //!
-//! The paper's model with a hard factor (see [`crate::partition`]), learnt on several views of the data that are weighed without labels, by members that
-//! trust different numbers of ranks. Each member takes turns: weights from labels (the paper's simplex projection), a graph from weights,
-//! exactly k clusters from the graph. The graphs of all members are averaged, every edge times the share of members that put its ends together, and the
-//! consensus is partitioned once more. Before all that a plain mixture is tried, which no graph beats where it explains the rows.
+//! The paper's model with a hard factor (see [`crate::partition`]), learnt on several views of the data that are
+//! weighed without labels, by members that trust different numbers of ranks. Each member takes turns: weights from
+//! labels (the paper's simplex projection), a graph from weights, exactly k clusters from the graph. The graphs of
+//! all members are averaged, every edge times the share of members that put its ends together, and the consensus is
+//! partitioned once more. Before all that a plain mixture is tried, which no graph beats where it explains the
+//! rows.
 
 mod bridges;
 mod consensus;

@@ -1,4 +1,5 @@
-//! Slices of nearest neighbours, the graphs made of them, and the weights learnt from labels: the (w, p) step of the paper with a hard factor.
+//! Slices of nearest neighbours, the graphs made of them, and the weights learnt from labels: the (w, p) step of
+//! the paper with a hard factor.
 
 use rayon::prelude::*;
 
@@ -139,7 +140,8 @@ impl Ranked {
         SparseRows::of_blocks(blocks)
     }
 
-    /// The graph of parts of the points that `graph(weights)` gives when the points of a part are one node; loops count both of their ends.
+    /// The graph of parts of the points that `graph(weights)` gives when the points of a part are one node; loops
+    /// count both of their ends.
     pub(crate) fn graph_of_parts(&self, weights: &[f64], parts: &Parts) -> SparseRows {
         let on: Vec<usize> = (0..self.k.min(weights.len())).filter(|k| weights[*k] > 0.0).collect();
         let n_parts = parts.count();

@@ -270,7 +270,8 @@ fn modularity_is_within_half_a_percent_of_igraphs() {
             let quality = |seed| {
                 network.modularity(&leiden(&network, &Leiden::new(resolution, seed), None), resolution)
             };
-            // Best of five against best of five. A heavy-tailed cloud has no clusters, and what modularity makes of it is chance.
+            // Best of five against best of five. A heavy-tailed cloud has no clusters, and what modularity makes of
+            // it is chance.
             let share = (0..5).map(quality).fold(f64::MIN, f64::max) / best;
             println!("{name} at {resolution}: {share:.5} of igraph's {best:.5}");
             let least = if name == "heavy" { 0.98 } else { 0.995 };

@@ -115,8 +115,8 @@ const USUAL: ([usize; 5], f64) = ([0, 1, 2, 0, 1], 0.9);
 /// How much of what is unusual about the age shows in the income, too.
 const AGE_TO_INCOME: f64 = 0.3;
 
-/// A table of customers: six numbers and a category of three levels (one column each), all standardised, in five groups of
-/// 28 to 12 %. With a spread of 1 groups are near-Gaussian and overlap: k-means finds about .95 of them.
+/// A table of customers: six numbers and a category of three levels (one column each), all standardised, in five
+/// groups of 28 to 12 %. With a spread of 1 groups are near-Gaussian and overlap: k-means finds about .95 of them.
 ///
 /// # Errors
 /// When there are fewer than five samples or too many, or the spread is not within 0 to 1e6.

@@ -1,7 +1,7 @@
 //! graph: a sparse symmetric graph of nearest neighbours, for methods that factor one fixed graph.
 //!
-//! Two kinds are in use and they differ (`GraphKind`); which one the compared methods were given in the paper is not known.
-//! Memory and every product grow with the number of edges.
+//! Two kinds are in use and they differ (`GraphKind`); which one the compared methods were given in the paper is
+//! not known. Memory and every product grow with the number of edges.
 
 mod sparse;
 
@@ -18,8 +18,8 @@ use crate::observe::Observer;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum GraphKind {
-    /// Edges where either end counts the other among its nearest, no self-loops, divided by the roots of the degrees at both ends
-    /// (Kuang et al.).
+    /// Edges where either end counts the other among its nearest, no self-loops, divided by the roots of the
+    /// degrees at both ends (Kuang et al.).
     #[default]
     Ncut,
     /// The starting graph of LSDG, S(w₀): the mean of the slices of unit norm, the first of which is the point itself.

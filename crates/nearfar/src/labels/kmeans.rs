@@ -9,10 +9,12 @@
 //! A cluster that loses all its points takes the point farthest from its centre among clusters of two or more,
 //! so that every cluster of the result has a member, even when there are fewer distinct points than clusters.
 //!
-//! Of more than 200,000 points a sample is clustered with all restarts, and Lloyd's iteration on all points begins at the best of them (`large.rs`).
+//! Of more than 200,000 points a sample is clustered with all restarts, and Lloyd's iteration on all points begins
+//! at the best of them (`large.rs`).
 //!
-//! Sources: Arthur and Vassilvitskii, k-means++ (2007); Hamerly, Making k-means even faster (2010); scikit-learn's greedy variant, which tries
-//! 2 + ⌊ln k⌋ candidates per centre: with plain seeding, 20 restarts end far from the optimum when k is large.
+//! Sources: Arthur and Vassilvitskii, k-means++ (2007); Hamerly, Making k-means even faster (2010); scikit-learn's
+//! greedy variant, which tries 2 + ⌊ln k⌋ candidates per centre: with plain seeding, 20 restarts end far from the
+//! optimum when k is large.
 
 mod kernel;
 mod large;
@@ -140,7 +142,8 @@ impl KMeansParams {
         self.fit_shared(points, (n, d), seed, None, observer)
     }
 
-    /// The same where all points are here and others have them too: everybody does a part of the work and gets the result.
+    /// The same where all points are here and others have them too: everybody does a part of the work and gets the
+    /// result.
     pub(crate) fn fit_shared(
         &self,
         points: &[f64],

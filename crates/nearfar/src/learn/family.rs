@@ -24,13 +24,16 @@ use crate::plan::Precision;
 #[serde(tag = "name", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum MethodParams {
-    /// Several scalings of the data, weighed without labels; neighbour weights and a partition into k learnt in turn; a consensus. The default.
+    /// Several scalings of the data, weighed without labels; neighbour weights and a partition into k learnt in
+    /// turn; a consensus. The default.
     NearFar(NearFarParams),
-    /// The paper's model: learns which neighbour ranks to trust as near and far, together with V; labels from the spectrum of Z.
+    /// The paper's model: learns which neighbour ranks to trust as near and far, together with V; labels from the
+    /// spectrum of Z.
     Lsdg,
     /// Symmetric NMF of a fixed graph, column by column with exact line search (Hou, Chu, Liao 2023).
     Phals,
-    /// Symmetric NMF with an orthogonality term: the paper's own by column steps, or one of three by multiplicative updates.
+    /// Symmetric NMF with an orthogonality term: the paper's own by column steps, or one of three by multiplicative
+    /// updates.
     AoSymNmf(AoSymNmfParams),
     /// Symmetric NMF of a fixed graph: multiplicative, projected gradient or Newton-like (Kuang et al. 2012, 2015).
     SymNmf(SymNmfParams),
@@ -475,7 +478,8 @@ pub(crate) enum Labeling {
     KMeans,
     /// The method has them.
     Given(Vec<usize>),
-    /// The largest entry of every row of V; beside it the labels of every equal of this V, for those who average scores.
+    /// The largest entry of every row of V; beside it the labels of every equal of this V, for those who average
+    /// scores.
     Voted(Vec<Vec<usize>>),
 }
 

@@ -1,8 +1,9 @@
 //! Multiplicative updates with exponent ¼, for ½‖T − VVᵀ‖² − αR(V) with T = T⁺ − T⁻ and one of three regularisers.
 //!
-//! With the bounds tr(VᵀVVᵀV) ≤ Σ (V'V'ᵀV')V⁴/V'³ and V_ik V_jk ≥ V'_ik V'_jk (1 + log(V_ik V_jk / V'_ik V'_jk)) every entry is
-//! multiplied by (positive part of the negative gradient / negative part)^¼, which never raises the objective for `OffDiagonal`; for
-//! the other two no proof is known (the paper says so too), and no increase was seen in the tests.
+//! With the bounds tr(VᵀVVᵀV) ≤ Σ (V'V'ᵀV')V⁴/V'³ and V_ik V_jk ≥ V'_ik V'_jk (1 + log(V_ik V_jk / V'_ik V'_jk))
+//! every entry is multiplied by (positive part of the negative gradient / negative part)^¼, which never raises the
+//! objective for `OffDiagonal`; for the other two no proof is known (the paper says so too), and no increase was
+//! seen in the tests.
 //!
 //! The regularisers, all written so that the objective is fit + penalty:
 //! * off-diagonal: penalty α Σ_{i≠j} v_iᵀv_j.

@@ -6,8 +6,9 @@
 //! What is saved: T V is one product for all columns (a column is unchanged until its own turn); of T d
 //! only dᵀT d is needed, over the nonzeros of d and half of T; M_j comes from r × r matrices ([`Complement`]).
 //!
-//! Everything that goes over the rows is done part by part ([`Parts`]), sums are added up in the order of parts. Where processes share the rows of T,
-//! each makes its own rows of T V and of d; then the nonzeros of d go to everybody, and with dᵀT d all that is needed for the step length.
+//! Everything that goes over the rows is done part by part ([`Parts`]), sums are added up in the order of parts.
+//! Where processes share the rows of T, each makes its own rows of T V and of d; then the nonzeros of d go to
+//! everybody, and with dᵀT d all that is needed for the step length.
 //!
 //! Departs from the reference: entries below 1e-15 of their column's largest are 0, and so is a column
 //! below 1e-8 of the longest one (hazard H1: there rounding would decide). A column without a usable step stays.
@@ -152,8 +153,8 @@ fn products(factor: &Factor, first: usize, x: &[f64]) -> Vec<f64> {
     )
 }
 
-/// Sweep over all columns; `tv` has the own rows of T V at the start (column-major), `gram` is VᵀV then. `None` when the observer asked to stop (V may
-/// then be half-way).
+/// Sweep over all columns; `tv` has the own rows of T V at the start (column-major), `gram` is VᵀV then. `None`
+/// when the observer asked to stop (V may then be half-way).
 pub(crate) fn sweep<G: Graph>(
     graph: &G,
     factor: &mut Factor,
@@ -260,7 +261,8 @@ fn gram_step<G: Graph>(
     Step { orthogonality, moved: quartic.step().map(|lambda| Move { lambda, d, h, d2 }) }
 }
 
-/// The own rows of d = max(E v, 0)/‖v‖² − v, and for every part of them Vᵀd and dᵀE v; `None` where ‖v‖² is too small to divide by.
+/// The own rows of d = max(E v, 0)/‖v‖² − v, and for every part of them Vᵀd and dᵀE v; `None` where ‖v‖² is too
+/// small to divide by.
 fn directions(
     factor: &Factor,
     j: usize,

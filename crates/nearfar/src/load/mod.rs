@@ -167,8 +167,9 @@ pub struct LoadOptions {
     /// The most bytes to read or unpack. When not given: what is compressed may unpack to 100 times the file's
     /// size, and to 256 MiB in any case.
     pub max_bytes: Option<u64>,
-    /// Memory that the run may use. Of data larger than half of it, NPY files of float32 are mapped instead of read, doubles are narrowed to single
-    /// precision, and what is still larger is put into a temporary file. Everything is read into memory as it is when not given.
+    /// Memory that the run may use. Of data larger than half of it, NPY files of float32 are mapped instead of
+    /// read, doubles are narrowed to single precision, and what is still larger is put into a temporary file.
+    /// Everything is read into memory as it is when not given.
     pub memory: Option<u64>,
     /// Keep doubles as they are, however many.
     pub keep_double: bool,

@@ -236,7 +236,8 @@ impl NpyHeader {
         Ok((array, self.dtype.name()))
     }
 
-    /// The same where there may be no room for that: what is too large comes in single precision and in one piece, value by value.
+    /// The same where there may be no room for that: what is too large comes in single precision and in one piece,
+    /// value by value.
     fn samples_within(&self, reader: &mut impl Read, room: &Room) -> Result<(NpyArray, String), LoadProblem> {
         let Dtype::Number { kind, width, big_endian } = self.dtype else { return self.samples(reader) };
         let wide = width > 4 || (kind != b'f' && width > 2);

@@ -1,7 +1,8 @@
 //! Reading by parts: each process of a team reads its own rows of a file and nothing else.
 //!
-//! Of a Parquet file those are the row groups that hold them, of an NPY file a run of bytes. Where the rows of a text begin nobody knows: everybody counts the
-//! rows of an equal share of the bytes and notes where every 512th begins, and with these notes finds its own.
+//! Of a Parquet file those are the row groups that hold them, of an NPY file a run of bytes. Where the rows of a
+//! text begin nobody knows: everybody counts the rows of an equal share of the bytes and notes where every 512th
+//! begins, and with these notes finds its own.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -34,7 +35,8 @@ pub struct TablePart {
     pub ids: Option<Vec<String>>,
 }
 
-/// Read the rows of this process from a Parquet, NPY or plain text file. All processes must read the same file together.
+/// Read the rows of this process from a Parquet, NPY or plain text file. All processes must read the same file
+/// together.
 ///
 /// # Errors
 /// As [`load`](super::load()), and for formats that cannot be read by parts.
@@ -197,7 +199,8 @@ impl Lines<'_> {
         Ok(byte - 1 + line.len() as u64)
     }
 
-    /// Call `row` with every row that begins between two bytes, and the lines and bytes before it, until it says no. Answers the lines seen.
+    /// Call `row` with every row that begins between two bytes, and the lines and bytes before it, until it says
+    /// no. Answers the lines seen.
     fn rows(&mut self, bytes: Range<u64>, row: &mut dyn FnMut(Note) -> bool) -> Result<u64, LoadProblem> {
         self.file.seek(SeekFrom::Start(bytes.start)).map_err(LoadProblem::Unreadable)?;
         let mut reader = BufReader::with_capacity(1 << 18, &mut *self.file);

@@ -1,7 +1,7 @@
 //! How much memory the values of a table may take.
 
-/// Memory in force while data is read. What is larger than half of it is not held as it comes: doubles are narrowed to single precision, and
-/// what is still larger lies in a file.
+/// Memory in force while data is read. What is larger than half of it is not held as it comes: doubles are narrowed
+/// to single precision, and what is still larger lies in a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     half: u64,

@@ -4,7 +4,8 @@
 //! h is column j of H without its diagonal. When column j has moved, bordering C with it gives the new H. So a sweep
 //! over all columns costs O(r³) instead of r decompositions. Columns that are zero take no part.
 //!
-//! Where the live columns are nearly dependent (hazard H3) there is no safe inverse; [`Complement::without`] then says `None`, and
+//! Where the live columns are nearly dependent (hazard H3) there is no safe inverse; [`Complement::without`] then
+//! says `None`, and
 //! [`range_basis`] does the job from V itself, with the rank rule of a pseudo-inverse.
 
 use faer::MatRef;

@@ -1,7 +1,7 @@
 //! Products of row-major matrices, one block of rows per task.
 //!
-//! Blocks depend on the sizes alone and partial sums are added in block order, so that the bits do not depend on the number of
-//! threads.
+//! Blocks depend on the sizes alone and partial sums are added in block order, so that the bits do not depend on
+//! the number of threads.
 
 use faer::linalg::matmul::matmul;
 use faer::traits::ComplexField;
@@ -13,8 +13,9 @@ use super::kernel::Entry;
 
 /// A number that products are made of.
 pub trait Cell: Entry + ComplexField {
-    /// Smaller ones are taken for 0 where they would be multiplied for ever: the processor is slow with numbers next to the smallest it
-    /// knows, and the product of two that are not below the square root of this one is none of those.
+    /// Smaller ones are taken for 0 where they would be multiplied for ever: the processor is slow with numbers
+    /// next to the smallest it knows, and the product of two that are not below the square root of this one is none
+    /// of those.
     const LEAST: f64;
 }
 

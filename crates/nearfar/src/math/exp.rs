@@ -1,8 +1,8 @@
 //! The exponential of many numbers at once.
 //!
 //! The library's `exp` takes one number per call; this one is plain arithmetic that the compiler runs on whole vectors.
-//! x = k ln 2 + f with |f| ≤ ½ ln 2, then e^x = 2^k e^f, e^f by its series to f¹³/13! (what follows is below 4e-18). Within
-//! two units of the last place, and the same bits on every machine.
+//! x = k ln 2 + f with |f| ≤ ½ ln 2, then e^x = 2^k e^f, e^f by its series to f¹³/13! (what follows is below
+//! 4e-18). Within two units of the last place, and the same bits on every machine.
 
 /// Smallest argument told apart; e to this power is the last one that is a normal number.
 const LEAST: f64 = -708.0;

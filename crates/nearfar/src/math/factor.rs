@@ -328,8 +328,8 @@ impl Factor {
         ColumnPart::Few(&nonzeros.rows[found.clone()], &nonzeros.values[found])
     }
 
-    /// Column j ← column j + scale · d where that is not below 0; entries below `dust` of the largest one become 0. Answers the squared length. Looks at
-    /// nonzeros alone.
+    /// Column j ← column j + scale · d where that is not below 0; entries below `dust` of the largest one become 0.
+    /// Answers the squared length. Looks at nonzeros alone.
     pub(crate) fn move_column(&mut self, j: usize, scale: f64, d: &Nonzeros, dust: f64) -> f64 {
         self.by_rows = Cached::default();
         let before = std::mem::take(&mut self.nonzeros[j]);

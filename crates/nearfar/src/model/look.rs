@@ -6,7 +6,8 @@ use crate::math::factor::Factor;
 use crate::prepared::with_slices;
 use crate::slices::{Graph, Slices, SparseRows};
 
-/// Means of the learnt graphs over blocks of points, each blocks × blocks, row-major; `None` where there is no such graph.
+/// Means of the learnt graphs over blocks of points, each blocks × blocks, row-major; `None` where there is no such
+/// graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct BlockMeans {
@@ -53,7 +54,8 @@ impl Model {
         Ok(means)
     }
 
-    /// The part of the similarity that the nearest `most` trusted ranks give, so that it stays small however many are trusted.
+    /// The part of the similarity that the nearest `most` trusted ranks give, so that it stays small however many
+    /// are trusted.
     pub fn trusted(&self, most: usize) -> SparseRows {
         match &self.source {
             Source::Pairs(pairs) => with_slices!(&**pairs, slices => {

@@ -10,7 +10,8 @@ use crate::params::Params;
 
 /// Keeps the starts of a run as they end, so that a cancelled run leaves its best one behind.
 ///
-/// Hand every event of an observer to [`notice`](Self::notice); when the run ends in [`crate::Error::Cancelled`], ask for
+/// Hand every event of an observer to [`notice`](Self::notice); when the run ends in [`crate::Error::Cancelled`],
+/// ask for
 /// [`into_model`](Self::into_model).
 #[derive(Debug, Default)]
 pub struct Keeper(Mutex<Vec<(usize, Member)>>);
@@ -24,9 +25,9 @@ impl Keeper {
         }
     }
 
-    /// A model of the best start: the finished one with the smallest cut or objective, else the unfinished one that came farthest. `None` when
-    /// no start had made an iteration. Its labels are those of the start alone, or the largest entry of every row of V; it
-    /// has neither similarity nor Z.
+    /// A model of the best start: the finished one with the smallest cut or objective, else the unfinished one that
+    /// came farthest. `None` when no start had made an iteration. Its labels are those of the start alone, or the
+    /// largest entry of every row of V; it has neither similarity nor Z.
     #[must_use]
     pub fn into_model(self, params: &Params) -> Option<Model> {
         let mut kept = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -2,12 +2,13 @@
 //!
 //! A new point x ranks the training points by distance. The one at rank k has the vote
 //! $$ w_k \, \exp(-d^2(x, x_k) / (\sigma_x \sigma_k)) $$
-//! for its cluster: the trust learnt in that rank times the self-tuned affinity, as in S(w); σ_x is the distance of x to its 7th training point. The
-//! cluster with most votes wins, the lowest number among equals. Methods without w count the ⌊log₂ n⌋ + 1 nearest alike.
+//! for its cluster: the trust learnt in that rank times the self-tuned affinity, as in S(w); σ_x is the distance of
+//! x to its 7th training point. The cluster with most votes wins, the lowest number among equals. Methods without w
+//! count the ⌊log₂ n⌋ + 1 nearest alike.
 //!
-//! A point that equals a training point gets its label (of several such, the commonest), so that the training data gets its own labels back. The
-//! answer for one point looks at no other new point; it is made from differences, never from blocked products, so that not even rounding depends
-//! on the batch.
+//! A point that equals a training point gets its label (of several such, the commonest), so that the training data
+//! gets its own labels back. The answer for one point looks at no other new point; it is made from differences,
+//! never from blocked products, so that not even rounding depends on the batch.
 
 use rayon::prelude::*;
 
@@ -25,8 +26,9 @@ use crate::views::View;
 const BLOCK: usize = 16;
 
 impl SavedModel {
-    /// The clusters of new points: samples with the features of the training data, or where the model was learnt from a pairwise matrix, one row of
-    /// distances (infinite: not known) or affinities to all training points for each.
+    /// The clusters of new points: samples with the features of the training data, or where the model was learnt
+    /// from a pairwise matrix, one row of distances (infinite: not known) or affinities to all training points for
+    /// each.
     ///
     /// ```
     /// use nearfar::{Input, Params, Samples, SavedModel, model::SaveOptions};
@@ -39,7 +41,8 @@ impl SavedModel {
     /// ```
     ///
     /// # Errors
-    /// When the model keeps no samples, the new points have another number of columns, hold values that are not finite, or the observer asks to stop.
+    /// When the model keeps no samples, the new points have another number of columns, hold values that are not
+    /// finite, or the observer asks to stop.
     pub fn predict(&self, new: &Samples<'_>, observer: &dyn Observer) -> Result<Vec<usize>> {
         let (found, n) = (new.n_samples(), self.about.n_samples);
         if self.about.input == InputKind::Samples && self.training == Training::Nothing {
@@ -175,7 +178,8 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// For `height` new rows from `first` on: values to all training points, row after row, and what distances were divided by.
+    /// For `height` new rows from `first` on: values to all training points, row after row, and what distances were
+    /// divided by.
     fn block(&self, new: &Samples<'_>, first: usize, height: usize) -> Result<(Vec<f64>, Vec<f64>)> {
         let width = new.n_features();
         let mut rows = vec![0.0; height * width];
@@ -240,8 +244,8 @@ impl<'a> Voter<'a> {
         Self { model, weights, sigma }
     }
 
-    /// Add the votes for one new point, of which the sum is `weight`, by its values to all training points. Gives the training points that it equals; then
-    /// nobody votes.
+    /// Add the votes for one new point, of which the sum is `weight`, by its values to all training points. Gives
+    /// the training points that it equals; then nobody votes.
     fn vote(
         &self,
         values: &mut [f64],

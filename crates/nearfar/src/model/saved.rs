@@ -1,8 +1,9 @@
 //! A finished run at rest, and the file it is kept in.
 //!
-//! A `.nearfar` file is a safetensors file: named arrays behind a JSON header. Its one metadata entry, `nearfar`, holds the format's name and
-//! version, a checksum, and what is no array ([`About`]). Nothing in it is ever executed. A file is taken only when name, version, checksum, every length and
-//! every number are right, so that what was loaded can be used without a further look. The checksum finds damage; it is no signature.
+//! A `.nearfar` file is a safetensors file: named arrays behind a JSON header. Its one metadata entry, `nearfar`,
+//! holds the format's name and version, a checksum, and what is no array ([`About`]). Nothing in it is ever
+//! executed. A file is taken only when name, version, checksum, every length and every number are right, so that
+//! what was loaded can be used without a further look. The checksum finds damage; it is no signature.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -368,8 +369,8 @@ impl SavedModel {
         saved
     }
 
-    /// D: as it was kept, or else made anew from the training samples. `None` for methods without D, and where the model was learnt from pairs that
-    /// are not kept.
+    /// D: as it was kept, or else made anew from the training samples. `None` for methods without D, and where the
+    /// model was learnt from pairs that are not kept.
     ///
     /// # Errors
     /// When memory does not suffice, or the observer asks to stop.
@@ -385,7 +386,8 @@ impl SavedModel {
         ))
     }
 
-    /// The samples it was learnt from; `None` where it was learnt from pairs, or by processes of which none held all samples.
+    /// The samples it was learnt from; `None` where it was learnt from pairs, or by processes of which none held
+    /// all samples.
     ///
     /// # Errors
     /// Never for a model that was fitted or loaded.

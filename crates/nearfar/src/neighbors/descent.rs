@@ -1,11 +1,13 @@
 //! Nearest neighbours among many points, by neighbours of neighbours (Dong, Moses, Li 2011).
 //!
-//! Rows are first made short: products with the directions in which a sample spreads most, rounded to small integers. Distances between these sketches
-//! are never larger than the true ones, but for rounding, and are exact integers, so that no order of additions, number of threads or of processes changes a
-//! bit. Lists begin with the leaves of random trees, or with the lists of another view; in every sweep a point looks at its neighbours' neighbours. In the end the
-//! candidates are measured by differences.
+//! Rows are first made short: products with the directions in which a sample spreads most, rounded to small
+//! integers. Distances between these sketches are never larger than the true ones, but for rounding, and are exact
+//! integers, so that no order of additions, number of threads or of processes changes a bit. Lists begin with the
+//! leaves of random trees, or with the lists of another view; in every sweep a point looks at its neighbours'
+//! neighbours. In the end the candidates are measured by differences.
 //!
-//! A sweep is a function of the lists before it, whoever works on which points. Every process has all sketches and the heads of all lists.
+//! A sweep is a function of the lists before it, whoever works on which points. Every process has all sketches and
+//! the heads of all lists.
 
 use rayon::prelude::*;
 
@@ -59,7 +61,8 @@ pub(crate) struct Guess<'a> {
 /// Most points there may be: their numbers leave one bit free.
 pub(super) const MOST_POINTS: usize = NONE as usize;
 
-/// The `k` nearest of the own points, most of them: the caller measures how many. `None` where somebody found fewer than k.
+/// The `k` nearest of the own points, most of them: the caller measures how many. `None` where somebody found fewer
+/// than k.
 pub(super) fn search(
     points: &Points<'_>,
     mean: &[f64],

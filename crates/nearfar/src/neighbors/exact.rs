@@ -2,8 +2,9 @@
 //!
 //! ‖x‖² + ‖y‖² − 2xᵀy loses digits when x and y are close, so that a value below 10⁻³ of its terms, and
 //! any two values whose order is within rounding, are computed again from the differences. Integers small enough to be
-//! exact in f64 (pixels, counts) need none of that, and where they stay exact in f32 their products take half the time. All values are first scaled by a power of two, which changes no digit, so
-//! that neither 1e300 nor 1e-300 overflows or vanishes when squared.
+//! exact in f64 (pixels, counts) need none of that, and where they stay exact in f32 their products take half the
+//! time. All values are first scaled by a power of two, which changes no digit, so that neither 1e300 nor 1e-300
+//! overflows or vanishes when squared.
 
 use std::borrow::Cow;
 
@@ -102,8 +103,8 @@ enum Way<'a> {
     SmallIntegers { shifted: Vec<f32>, run: usize },
     /// By products of centred values; close calls again from differences.
     Products { centred: Vec<f64> },
-    /// Pair by pair, by those who search by other means; `singles` has the rows where single precision holds them, the caller's own where these
-    /// lie in order.
+    /// Pair by pair, by those who search by other means; `singles` has the rows where single precision holds them,
+    /// the caller's own where these lie in order.
     Pairs { singles: Cow<'a, [f32]> },
 }
 
@@ -234,7 +235,8 @@ impl<'a> Points<'a> {
         if let Way::Pairs { singles } = &self.way { singles } else { &[] }
     }
 
-    /// Squared distance of point i to point j of `others`, which are held in the same way; the bits are those of [`distance2`](Self::distance2).
+    /// Squared distance of point i to point j of `others`, which are held in the same way; the bits are those of
+    /// [`distance2`](Self::distance2).
     pub(crate) fn distance2_to(&self, i: usize, others: &Self, j: usize) -> f64 {
         let m = self.m;
         vectorized(
@@ -491,8 +493,8 @@ impl Points<'_> {
 }
 
 impl Way<'_> {
-    /// Integers of a range so small that products of them add up in f32 without rounding, which halves the time; read straight
-    /// from the samples. `None` where the samples are of another kind.
+    /// Integers of a range so small that products of them add up in f32 without rounding, which halves the time;
+    /// read straight from the samples. `None` where the samples are of another kind.
     fn of_small_integers(samples: &Samples<'_>, metric: Metric, range: &Range) -> Option<Self> {
         let (n, m) = (samples.n_samples(), samples.n_features());
         if metric != Metric::Euclidean || m <= FEW_FEATURES || !range.exact(m) {

@@ -1,7 +1,7 @@
 //! The K nearest of every point and nothing else: memory grows with n K, not with n².
 //!
-//! Products find the candidates, differences decide among them (`search.rs`), so that order and distances are those of the full
-//! ranking; above a size the search is approximate and measures its recall.
+//! Products find the candidates, differences decide among them (`search.rs`), so that order and distances are those
+//! of the full ranking; above a size the search is approximate and measures its recall.
 
 use std::ops::Range;
 
@@ -55,7 +55,8 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
     nearest_by(input, k, Way::Auto, observer)
 }
 
-/// The same, of samples of any number by cells: approximate, with the recall measured, unless that would take most of the pairs.
+/// The same, of samples of any number by cells: approximate, with the recall measured, unless that would take most
+/// of the pairs.
 ///
 /// # Errors
 /// As [`nearest`].
@@ -178,8 +179,8 @@ pub(crate) fn listed(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Re
     }
 }
 
-/// The `k` nearest of these points, of the own rows where processes share them, and the local scales of all: of the checkpoint, where it has them under this
-/// name, else found now and kept there.
+/// The `k` nearest of these points, of the own rows where processes share them, and the local scales of all: of the
+/// checkpoint, where it has them under this name, else found now and kept there.
 pub(crate) fn found(
     points: &Points<'_>,
     (name, k): (&str, usize),
@@ -280,8 +281,8 @@ pub(crate) fn scales_of(points: &Points<'_>, lists: &Lists) -> (Vec<f64>, Vec<Wa
     (sigma, warnings)
 }
 
-/// Local scales in the units of the lists, and what is to be said about them. `apart` finds the smallest positive value of a point whose list holds
-/// nothing but copies of it.
+/// Local scales in the units of the lists, and what is to be said about them. `apart` finds the smallest positive
+/// value of a point whose list holds nothing but copies of it.
 pub(crate) fn scales(
     lists: &Lists,
     n: usize,

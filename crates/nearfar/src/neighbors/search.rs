@@ -1,12 +1,13 @@
 //! The K nearest of every point among many: blocked products in single precision find candidates, differences decide.
 //!
-//! A product in f32 is off by at most `slack` of the lengths it is made of, so whoever may be among the K nearest is kept
-//! and measured again from differences: the lists are those of the full ranking, ties included. Memory is the lists and a block of rows per thread: rows are gathered, centred
-//! and narrowed when they are needed.
+//! A product in f32 is off by at most `slack` of the lengths it is made of, so whoever may be among the K nearest
+//! is kept and measured again from differences: the lists are those of the full ranking, ties included. Memory is
+//! the lists and a block of rows per thread: rows are gathered, centred and narrowed when they are needed.
 //!
-//! Above [`EXACT_WORK`] the points are sorted into cells (k-means of a sample) and every cell is searched in the cells nearest to it only. How
-//! many these must be is read off a sample of points whose exact neighbours are known, so that the recall asked for is reached on any data;
-//! where that takes most of the cells the search is exact after all. Everything depends on the points alone: same lists for any seed and any number of threads.
+//! Above [`EXACT_WORK`] the points are sorted into cells (k-means of a sample) and every cell is searched in the
+//! cells nearest to it only. How many these must be is read off a sample of points whose exact neighbours are
+//! known, so that the recall asked for is reached on any data; where that takes most of the cells the search is
+//! exact after all. Everything depends on the points alone: same lists for any seed and any number of threads.
 
 use std::ops::Range;
 
@@ -22,7 +23,8 @@ use crate::math::kernel::vectorized;
 use crate::math::rng::Stream;
 use crate::observe::{Event, Observer, Stage, go_on};
 
-/// Points that ask together, and points that they are compared with at a time: as many as fill a block of so many values, within these bounds.
+/// Points that ask together, and points that they are compared with at a time: as many as fill a block of so many
+/// values, within these bounds.
 pub(super) const QUERIES: usize = 256;
 const COLUMN_VALUES: usize = 1 << 15;
 const COLUMNS: [usize; 2] = [128, 512];
@@ -38,18 +40,20 @@ const CHOOSING: f64 = 64.0;
 pub(crate) const QUICK_EXACT_WORK: f64 = 1.5e10;
 /// Recall that the number of cells is chosen for; the sample it is read off is small.
 const TARGET_RECALL: f64 = 0.99;
-/// The same where a few neighbours may be missed, and the recall of neighbours of neighbours below which cells are searched after all.
+/// The same where a few neighbours may be missed, and the recall of neighbours of neighbours below which cells are
+/// searched after all.
 const QUICK_RECALL: f64 = 0.96;
 pub(super) const LEAST_RECALL: f64 = 0.9;
 /// Points whose exact neighbours are looked up, once to choose the number of cells and once to measure the recall.
 pub(super) const SAMPLE: usize = 256;
-/// Groups searched before their lists are put in place, so that lists in two orders never stand side by side for all points.
+/// Groups searched before their lists are put in place, so that lists in two orders never stand side by side for
+/// all points.
 const TOGETHER: usize = 64;
 /// Rounds of k-means for the cells, and points per cell that take part.
 const ROUNDS: usize = 6;
 const PER_CELL: usize = 64;
-/// A list of candidates longer than this, in K, is settled by differences at once: where many points are as far, or one lies so far out that
-/// products cannot tell the others apart.
+/// A list of candidates longer than this, in K, is settled by differences at once: where many points are as far, or
+/// one lies so far out that products cannot tell the others apart.
 const CROWD: usize = 8;
 /// Seed of the cells: the neighbours of a point do not depend on the seed of a run.
 const SEED: u64 = 0x6e65_6172;
@@ -116,7 +120,8 @@ pub(crate) enum Way {
     /// By neighbours of neighbours, whatever the number of points is.
     #[cfg(test)]
     Descent,
-    /// Exact up to [`QUICK_EXACT_WORK`], then by neighbours of neighbours: for lists of which a share does as well as all.
+    /// Exact up to [`QUICK_EXACT_WORK`], then by neighbours of neighbours: for lists of which a share does as well
+    /// as all.
     Quick,
 }
 
@@ -274,7 +279,8 @@ pub(super) struct Singles<'a> {
     pub(super) order: Vec<u32>,
     /// The number of the first of these points among all.
     first: u32,
-    /// ‖x‖² less what rounding may add, and twice that: what a value may be too small by. Not a number where nobody lists the point.
+    /// ‖x‖² less what rounding may add, and twice that: what a value may be too small by. Not a number where nobody
+    /// lists the point.
     low: Vec<f32>,
     doubt: Vec<f32>,
     /// Share of the lengths that a product may be off by.
@@ -326,8 +332,8 @@ impl<'a> Singles<'a> {
         singles
     }
 
-    /// A point with more than k copies that come before it is in nobody's list: these are as near, and ties go to the first. Without this, every copy of
-    /// a row would be measured from everywhere.
+    /// A point with more than k copies that come before it is in nobody's list: these are as near, and ties go to
+    /// the first. Without this, every copy of a row would be measured from everywhere.
     fn hide_copies(&mut self, hashes: &[u64], k: usize) {
         let (points, order) = (self.rows.points, &self.order);
         let mut places: Vec<u32> = (0..order.len() as u32).collect();
@@ -436,7 +442,8 @@ impl<'a> Singles<'a> {
         Ok(found?.concat())
     }
 
-    /// The k nearest of these points among the columns: values and points, ascending; `before` holds what was found among others.
+    /// The k nearest of these points among the columns: values and points, ascending; `before` holds what was found
+    /// among others.
     pub(super) fn ask(
         &self,
         measure: &impl Fn(u32, u32) -> f64,
@@ -790,7 +797,8 @@ mod tests {
 
     #[test]
     fn many_copies_of_one_point_change_no_list() {
-        // Three of four are copies of one row, some with its zero negative; a few are copies of another; distances far below what products can tell.
+        // Three of four are copies of one row, some with its zero negative; a few are copies of another; distances
+        // far below what products can tell.
         let (n, m) = (3000, 6);
         let mut random = Stream::new(5, 5);
         let row = |i: usize| match i % 8 {

@@ -1,5 +1,6 @@
-//! The K nearest where every process of a team holds a part of the points: the parts travel round a ring, everybody compares its own points with
-//! whatever passes, and the nearest of all parts are merged by distance and number. The lists are those of one process that holds all points.
+//! The K nearest where every process of a team holds a part of the points: the parts travel round a ring, everybody
+//! compares its own points with whatever passes, and the nearest of all parts are merged by distance and number.
+//! The lists are those of one process that holds all points.
 
 use std::collections::HashMap;
 use std::ops::Range as Places;
@@ -107,7 +108,8 @@ impl<'a> Points<'a> {
         Ok(())
     }
 
-    /// The smallest positive squared distance of every own point whose list holds nothing but copies of it; infinite when there is none.
+    /// The smallest positive squared distance of every own point whose list holds nothing but copies of it;
+    /// infinite when there is none.
     pub(super) fn apart(&self, lists: &Lists) -> HashMap<usize, f64> {
         let alone: Vec<usize> = (0..self.n).filter(|i| only_copies(lists, *i)).collect();
         let stand_ins = self.stand_ins(lists, &alone);
@@ -129,7 +131,8 @@ impl<'a> Points<'a> {
         alone.into_iter().zip(stand_ins).map(|(i, other)| (i, least[&other])).collect()
     }
 
-    /// For each of these points, whose lists hold nothing but copies, one that is the same: where there are thousands of them, one is enough to look at.
+    /// For each of these points, whose lists hold nothing but copies, one that is the same: where there are
+    /// thousands of them, one is enough to look at.
     fn stand_ins(&self, lists: &Lists, alone: &[usize]) -> Vec<usize> {
         let first = self.share().rows().start;
         let mut leaders: HashMap<usize, usize> = HashMap::new();
@@ -319,8 +322,8 @@ impl Ring<'_> {
         Ok(Cells::new(&centers, m, of))
     }
 
-    /// Lists of the own points, by groups of places, against all that passes. `sorted` answers in which order the visiting points are to stand and, for
-    /// every group, which places of that order it is compared with.
+    /// Lists of the own points, by groups of places, against all that passes. `sorted` answers in which order the
+    /// visiting points are to stand and, for every group, which places of that order it is compared with.
     #[allow(clippy::type_complexity)] // said in words above
     fn gather(
         &self,

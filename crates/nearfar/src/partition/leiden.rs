@@ -1,7 +1,8 @@
 //! Leiden: local moving, refinement, aggregation, until nothing moves (Traag, Waltman, van Eck 2019).
 //!
-//! The quality is Σ_c (e_c − γ' x_c²), with e_c the weight within a cluster and x_c its degrees (modularity, γ' = γ / total) or its size (constant Potts,
-//! γ' = γ). One call runs on one thread, so that its bits depend on graph, resolution and seed alone; many calls run side by side.
+//! The quality is Σ_c (e_c − γ' x_c²), with e_c the weight within a cluster and x_c its degrees (modularity, γ' = γ
+//! / total) or its size (constant Potts, γ' = γ). One call runs on one thread, so that its bits depend on graph,
+//! resolution and seed alone; many calls run side by side.
 
 use super::network::{Network, renumber};
 use crate::math::rng::Stream;
@@ -270,7 +271,8 @@ fn move_nodes(
     moved
 }
 
-/// Within every cluster, nodes that begin alone join what they are well tied to, by chance among what gains: parts of clusters that hang together.
+/// Within every cluster, nodes that begin alone join what they are well tied to, by chance among what gains: parts
+/// of clusters that hang together.
 pub(super) fn refine(
     network: &Network,
     rule: &Rule,

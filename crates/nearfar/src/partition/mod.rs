@@ -1,8 +1,9 @@
 //! partition: a graph into clusters.
 //!
-//! With a hard factor V = s·H the paper's model is the constant Potts model: ½‖S − s²HHᵀ‖² = const − s²⟨S, HHᵀ⟩ + ½s⁴ Σ n_c², so the
-//! clusters that minimise it are those a resolution of s²/2 gives. [`leiden`] finds such clusters (with degrees in place of sizes:
-//! modularity), [`MergeTree`] joins them until exactly k are left, whatever the resolution was: the number of clusters fixes s.
+//! With a hard factor V = s·H the paper's model is the constant Potts model: ½‖S − s²HHᵀ‖² = const − s²⟨S, HHᵀ⟩ +
+//! ½s⁴ Σ n_c², so the clusters that minimise it are those a resolution of s²/2 gives. [`leiden`] finds such
+//! clusters (with degrees in place of sizes: modularity), [`MergeTree`] joins them until exactly k are left,
+//! whatever the resolution was: the number of clusters fixes s.
 
 mod leiden;
 mod network;
@@ -27,7 +28,8 @@ const MANY: usize = 1_500;
 /// Parts that there must be for each cluster wanted, so that clusters can be made of them.
 const PARTS: usize = 8;
 
-/// A partition with at least so many clusters: the resolution is raised until there are. Every point alone where no resolution does it.
+/// A partition with at least so many clusters: the resolution is raised until there are. Every point alone where no
+/// resolution does it.
 ///
 /// Of a graph of many nodes the resolution is sought on small parts of it; then the nodes move once more by themselves.
 #[must_use]
@@ -62,7 +64,8 @@ fn sought(network: &Network, at_least: usize, seed: u64, from: f64) -> Option<(V
     None
 }
 
-/// The graph of small parts, and the part of every node; `None` where there are few nodes, or too few parts for so many clusters.
+/// The graph of small parts, and the part of every node; `None` where there are few nodes, or too few parts for so
+/// many clusters.
 pub(crate) fn by_parts(network: &Network, at_least: usize, seed: u64) -> Option<(Network, Vec<u32>)> {
     let n = network.n_nodes();
     if n <= MANY {
@@ -94,7 +97,8 @@ pub fn into_exactly(network: &Network, k: usize, seed: u64, evidence: &dyn Evide
     tree_for(network, k, seed, evidence).labels_at(k)
 }
 
-/// The same from this resolution upwards, with the one that the clusters were made at: a place to begin for graphs of the same points.
+/// The same from this resolution upwards, with the one that the clusters were made at: a place to begin for graphs
+/// of the same points.
 pub(crate) fn into_exactly_from(
     network: &Network,
     k: usize,

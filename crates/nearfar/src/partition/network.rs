@@ -105,7 +105,8 @@ impl Network {
         (piece, count as usize)
     }
 
-    /// The same with the ends of its edges dealt out anew: the same number of edges at every node, about the same weights, no groups.
+    /// The same with the ends of its edges dealt out anew: the same number of edges at every node, about the same
+    /// weights, no groups.
     #[must_use]
     pub fn rewired(&self, random: &mut Stream) -> SparseRows {
         let n = self.n_nodes();

@@ -56,7 +56,8 @@ fn cliques_in_a_ring_are_the_clusters() {
 
 #[test]
 fn of_many_nodes_parts_are_partitioned_and_nodes_move_after() {
-    // A ring of cliques of 8, tied to those around them: no piece of it stands out, so that resolution alone sets the number of clusters.
+    // A ring of cliques of 8, tied to those around them: no piece of it stands out, so that resolution alone sets
+    // the number of clusters.
     let (cliques, size) = (2000, 8);
     let mut edges = Vec::new();
     for c in 0..cliques {

@@ -1,4 +1,5 @@
-//! From a fine partition to any coarser one: the pair with the largest e_ab / (d_a d_b) is joined, which is the resolution at which joining it begins to pay.
+//! From a fine partition to any coarser one: the pair with the largest e_ab / (d_a d_b) is joined, which is the
+//! resolution at which joining it begins to pay.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -33,7 +34,8 @@ pub struct Merge {
     pub into: u32,
     /// The one that ends.
     pub from: u32,
-    /// e_ab / (d_a d_b) times the sum of all degrees: the resolution at which joining begins to pay. 0 where no edge joins them.
+    /// e_ab / (d_a d_b) times the sum of all degrees: the resolution at which joining begins to pay. 0 where no
+    /// edge joins them.
     pub resolution: f64,
 }
 
@@ -76,7 +78,8 @@ impl PartialEq for Pair {
 impl Eq for Pair {}
 
 impl MergeTree {
-    /// Join the clusters of a partition until one is left. Pieces of the graph are joined last, by what else is known of them.
+    /// Join the clusters of a partition until one is left. Pieces of the graph are joined last, by what else is
+    /// known of them.
     #[must_use]
     pub fn new(network: &Network, partition: &[u32], evidence: &dyn Evidence) -> Self {
         let mut leaves = partition.to_vec();
@@ -127,7 +130,8 @@ impl MergeTree {
         Self { leaves: parts, n_leaves: n_parts, merges, pieces: self.pieces }
     }
 
-    /// Of points that nothing is known of but that each is a cluster by itself; `None` where there are too many for a list of joins to be of use.
+    /// Of points that nothing is known of but that each is a cluster by itself; `None` where there are too many for
+    /// a list of joins to be of use.
     pub(crate) fn alone(n: usize) -> Option<Self> {
         let merge = |from: u32| Merge { into: 0, from, resolution: 0.0 };
         let merges = (1..n as u32).rev().map(merge).collect();

@@ -2,8 +2,8 @@
 //!
 //! `normalized[i, j]` is $\kappa_{ij}$ divided by the norm of the slice that j lies in as seen from i. It is made from
 //! logarithms (the largest of a slice is taken out before exponentials), so that a slice whose affinities all underflow
-//! keeps its shape (hazard H6). $T_{ij} = \tfrac12 (t[\text{rank}_{ij}]\,a_{ij} + t[\text{rank}_{ji}]\,a_{ji})$: one pass, and S and D
-//! never exist apart.
+//! keeps its shape (hazard H6). $T_{ij} = \tfrac12 (t[\text{rank}_{ij}]\,a_{ij} + t[\text{rank}_{ji}]\,a_{ji})$:
+//! one pass, and S and D never exist apart.
 
 use std::ops::Range;
 

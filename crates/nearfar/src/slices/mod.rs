@@ -69,7 +69,8 @@ pub trait Graph: Operator + Send {
     /// dᵀ T d.
     fn quadratic(&self, d: &[f64]) -> f64;
 
-    /// Who holds which rows of T, where they may be split over processes: then sums over rows are made by units of rows. `None`: all are here.
+    /// Who holds which rows of T, where they may be split over processes: then sums over rows are made by units of
+    /// rows. `None`: all are here.
     fn split(&self) -> Option<&Share> {
         None
     }

@@ -37,8 +37,8 @@ pub trait Operator: Sync {
         self.apply(x, columns, y);
     }
 
-    /// Columns whose span may be near that of the leading eigenvectors, the rows that are here, and how many columns they are: the
-    /// solver starts from them.
+    /// Columns whose span may be near that of the leading eigenvectors, the rows that are here, and how many
+    /// columns they are: the solver starts from them.
     fn guess(&self) -> (Vec<f64>, usize) {
         (Vec::new(), 0)
     }
@@ -361,7 +361,8 @@ fn draw(column: &mut [f64], n: usize, rows: Rows<'_>, size: f64, random: &mut St
     }
 }
 
-/// Random columns become short and have guessed ones added, as far as these go: what the guess lacks stays within reach.
+/// Random columns become short and have guessed ones added, as far as these go: what the guess lacks stays within
+/// reach.
 fn lean((block, b): (&mut [f64], usize), (guess, columns): (Vec<f64>, usize), (n, rows): (usize, Rows<'_>)) {
     const RANDOM: f64 = 0.01;
     let lengths = residuals(&guess, &guess, &vec![0.0; columns], rows);

@@ -1,7 +1,7 @@
 //! spectral: the leading eigenvectors of the normalised similarity, and the embedding made of them.
 //!
-//! Ng, Jordan and Weiss: $N^{-1/2} Z N^{-1/2}$ with N the row sums of Z (its diagonal included), the r leading eigenvectors, rows
-//! scaled to length one.
+//! Ng, Jordan and Weiss: $N^{-1/2} Z N^{-1/2}$ with N the row sums of Z (its diagonal included), the r leading
+//! eigenvectors, rows scaled to length one.
 
 pub mod eigen;
 pub mod embed;
@@ -112,7 +112,8 @@ pub(crate) fn eigenvectors<G: Graph>(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Eigen> {
-    // The one beyond the clusters is there for the gap; it may lie in a bulk of eigenvalues that takes long to tell apart.
+    // The one beyond the clusters is there for the gap; it may lie in a bulk of eigenvalues that takes long to tell
+    // apart.
     let (tolerance, judged) =
         if graph.size() > MANY_POINTS { (LOOSE_TOLERANCE, r) } else { (EIGEN_TOLERANCE, r + 1) };
     let params = EigenParams { tolerance, seed, judged, ..EigenParams::default() };

@@ -1,9 +1,11 @@
 //! Rows as a mixture sees them: standardised numbers (or their leading principal components) and categories.
 //!
-//! Columns, centres, widths, components and categories are found on a sample of rows; [`Columns::show`] then prepares any rows in the same way, new ones too.
+//! Columns, centres, widths, components and categories are found on a sample of rows; [`Columns::show`] then
+//! prepares any rows in the same way, new ones too.
 //!
-//! Departs from the prototype: everything is found on the sample, where the prototype standardises by all rows; both are the same up to
-//! 10,000 rows. Of more than [`EXACT_COMPONENTS`] numbers the components are approximate (subspace iteration), which a mixture does not notice.
+//! Departs from the prototype: everything is found on the sample, where the prototype standardises by all rows;
+//! both are the same up to 10,000 rows. Of more than [`EXACT_COMPONENTS`] numbers the components are approximate
+//! (subspace iteration), which a mixture does not notice.
 
 use rayon::prelude::*;
 
@@ -96,7 +98,8 @@ impl Table {
         self.m + self.levels.iter().sum::<usize>()
     }
 
-    /// Numbers and categories of these rows as one matrix, row by row, in which two unequal categories are a distance of 1 apart.
+    /// Numbers and categories of these rows as one matrix, row by row, in which two unequal categories are a
+    /// distance of 1 apart.
     pub(super) fn joined(&self, which: &[u32]) -> Vec<f64> {
         let width = self.width();
         let mut rows = vec![0.0; which.len() * width];
@@ -115,7 +118,8 @@ impl Table {
 }
 
 impl Columns {
-    /// Of these rows. `None` where no column has a spread, or `strict` and there are too many categories; otherwise those are taken for numbers.
+    /// Of these rows. `None` where no column has a spread, or `strict` and there are too many categories; otherwise
+    /// those are taken for numbers.
     pub(super) fn of(
         samples: &Samples<'_>,
         which: &[u32],
@@ -291,7 +295,8 @@ fn spreads(samples: &Samples<'_>, which: &[u32]) -> Vec<Spread> {
     spreads
 }
 
-/// Runs of two-valued columns with exactly one high per row, else single two-valued columns; `wide` are the columns with spread.
+/// Runs of two-valued columns with exactly one high per row, else single two-valued columns; `wide` are the columns
+/// with spread.
 fn categories(samples: &Samples<'_>, which: &[u32], spreads: &[Spread], wide: &[usize]) -> Vec<Category> {
     let n = which.len();
     let mut row = vec![0.0; samples.n_features()];

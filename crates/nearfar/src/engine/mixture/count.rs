@@ -1,6 +1,7 @@
 //! How many clusters, where a mixture explains the rows: the number of parts with the lowest BIC.
 //!
-//! Only where the parts are certain: uncertain ones piece a shape together (a ring from 22 Gaussians has a mean posterior of .90).
+//! Only where the parts are certain: uncertain ones piece a shape together (a ring from 22 Gaussians has a mean
+//! posterior of .90).
 
 use super::Covariance;
 use super::columns::{Columns, MOST_NUMBERS};

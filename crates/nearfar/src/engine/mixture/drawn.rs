@@ -17,8 +17,8 @@ const DRAWS: usize = 3;
 const NEIGHBORS: usize = 5;
 /// T from which on the draw is told from the data.
 const TOLD: f64 = 0.54;
-/// How far the data may be sharper than the sharpest draw; if it is further, draws enough are made to know how much they vary, and so many
-/// deviations above their mean are allowed.
+/// How far the data may be sharper than the sharpest draw; if it is further, draws enough are made to know how much
+/// they vary, and so many deviations above their mean are allowed.
 const SHARPER: f64 = 0.01;
 const SHARPNESS_DRAWS: usize = 6;
 const DEVIATIONS: f64 = 3.0;

@@ -1,9 +1,11 @@
-//! Is it a plain mixture? Where k groups of Gaussian or heavy-tailed shape explain the rows no graph is needed, and none is as good.
+//! Is it a plain mixture? Where k groups of Gaussian or heavy-tailed shape explain the rows no graph is needed, and
+//! none is as good.
 //!
-//! A mixture of k parts is fitted (`fit.rs`): numbers with full, tied, diagonal or spherical covariance, normal or Student's t, times categories,
-//! one table a part; BIC chooses the kind. Then rows are drawn from it and two questions are asked (`drawn.rs`): can nearest neighbours tell
-//! drawn rows from the data, and does the graph of the data fall into k parts more sharply than that of drawn rows? If neither, the
-//! mixture explains the rows: its labels are the answer and its posteriors the confidence.
+//! A mixture of k parts is fitted (`fit.rs`): numbers with full, tied, diagonal or spherical covariance, normal or
+//! Student's t, times categories, one table a part; BIC chooses the kind. Then rows are drawn from it and two
+//! questions are asked (`drawn.rs`): can nearest neighbours tell drawn rows from the data, and does the graph of
+//! the data fall into k parts more sharply than that of drawn rows? If neither, the mixture explains the rows: its
+//! labels are the answer and its posteriors the confidence.
 //!
 //! All this on at most [`MOST_ROWS`] rows; the fitted parts label all rows, and new ones.
 
@@ -31,7 +33,8 @@ use parts::{Block, Parts};
 const BLOCK: usize = 256;
 /// Rows that a mixture is fitted to, at most.
 const MOST_ROWS: usize = 10_000;
-/// Rows that the kind of the parts and their start are chosen on, at least; so many for each number of a part where that is more.
+/// Rows that the kind of the parts and their start are chosen on, at least; so many for each number of a part where
+/// that is more.
 const CHOOSING_ROWS: usize = 3_000;
 const CHOOSING_ROWS_PER_NUMBER: usize = 3;
 /// Rows for each part, at least.
@@ -67,9 +70,11 @@ pub struct MixtureReport {
     pub covariance: Covariance,
     /// Degrees of freedom of Student's t; `None`: normal tails.
     pub tail: Option<f64>,
-    /// T: the share of nearest neighbours of the same origin when the data and rows drawn from the mixture lie together; ½ where they cannot be told apart.
+    /// T: the share of nearest neighbours of the same origin when the data and rows drawn from the mixture lie
+    /// together; ½ where they cannot be told apart.
     pub told: f64,
-    /// Modularity of the graph of the data, partitioned into as many clusters as there are parts; 0 where T alone decided.
+    /// Modularity of the graph of the data, partitioned into as many clusters as there are parts; 0 where T alone
+    /// decided.
     pub sharpness: f64,
     /// The same of drawn rows, the largest of up to three draws.
     pub drawn_sharpness: f64,
@@ -239,8 +244,8 @@ fn chosen(which: &[u32], most: usize, seed: u64) -> Vec<u32> {
 
 /// Fit a mixture of k parts and test whether it explains the rows.
 ///
-/// Nothing comes back where a mixture is out of the question: no column has a spread, there are fewer rows than parts, or, for [`Effort::Test`],
-/// fewer than 15 rows for each part or more than 40 categories.
+/// Nothing comes back where a mixture is out of the question: no column has a spread, there are fewer rows than
+/// parts, or, for [`Effort::Test`], fewer than 15 rows for each part or more than 40 categories.
 ///
 /// # Errors
 /// When the observer asks to stop, or a value is not finite.

@@ -1,10 +1,13 @@
-//! The parts of a mixture: numbers with a mean and a covariance, normal or with the tails of Student's t, times a table for every category.
+//! The parts of a mixture: numbers with a mean and a covariance, normal or with the tails of Student's t, times a
+//! table for every category.
 //!
-//! Part a has the density π_a N(y; μ_a, Σ_a) Π_g t_ga(c_g), or Student's t in place of N. EM sees the rows through products of two small
-//! matrices only: squared distances are linear in 1, y_i and y_i y_j, and so are the sums that means and covariances are made of.
+//! Part a has the density π_a N(y; μ_a, Σ_a) Π_g t_ga(c_g), or Student's t in place of N. EM sees the rows through
+//! products of two small matrices only: squared distances are linear in 1, y_i and y_i y_j, and so are the sums
+//! that means and covariances are made of.
 //! [`Sums`] holds those sums, [`Parts::of`] is the M step, [`Parts::distances`] with [`Parts::log_joint`] the E step.
 //!
-//! Symbols: `r` responsibilities, k × rows; `w` the same times the pull (ν + m)/(ν + d²) of a row, below 1 far out in a heavy tail.
+//! Symbols: `r` responsibilities, k × rows; `w` the same times the pull (ν + m)/(ν + d²) of a row, below 1 far out
+//! in a heavy tail.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -433,7 +436,8 @@ impl Parts {
         self.weigh(&codes, block);
     }
 
-    /// The same from the rows themselves, by forward substitution: what a row gets does not depend on who else is in the block.
+    /// The same from the rows themselves, by forward substitution: what a row gets does not depend on who else is
+    /// in the block.
     pub(super) fn log_joint(&self, numbers: &[f64], codes: &[&[u16]], count: usize, block: &mut Block) {
         let (k, m) = (self.k, self.m);
         block.count = count;

@@ -1,7 +1,8 @@
 //! k-means of many points: restarts on a sample, then Lloyd's iteration on all, from the best of them.
 //!
-//! Restarts differ by where they begin, and a sample of tens of thousands tells as well as all points which beginning is best. Distances and sums run in
-//! fixed blocks that are added up in order, so that the bits do not depend on the number of threads.
+//! Restarts differ by where they begin, and a sample of tens of thousands tells as well as all points which
+//! beginning is best. Distances and sums run in fixed blocks that are added up in order, so that the bits do not
+//! depend on the number of threads.
 
 use rayon::prelude::*;
 

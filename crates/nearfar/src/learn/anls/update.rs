@@ -1,11 +1,12 @@
 //! Many small nonnegative least squares that share one matrix: min over X ≥ 0 of ½tr(X G Xᵀ) − ⟨X, B⟩, row by row.
 //!
-//! Block principal pivoting (Kim and Park): on a passive set P solve G_PP x_P = b_P, x = 0 elsewhere, and y = Gx − b off P. What is
-//! negative on either side changes sides: all of it while the number of such entries falls, or three times more if it does not, and
-//! then only the last of them, which ends for sure. Rows with the same passive set are solved by one Cholesky factor.
+//! Block principal pivoting (Kim and Park): on a passive set P solve G_PP x_P = b_P, x = 0 elsewhere, and y = Gx −
+//! b off P. What is negative on either side changes sides: all of it while the number of such entries falls, or
+//! three times more if it does not, and then only the last of them, which ends for sure. Rows with the same passive
+//! set are solved by one Cholesky factor.
 //!
-//! Where G is singular (λ = 0 with dependent columns) a dependent entry is left at 0; a row that still does not end takes passes over its
-//! entries from its old value, so that the objective never rises.
+//! Where G is singular (λ = 0 with dependent columns) a dependent entry is left at 0; a row that still does not end
+//! takes passes over its entries from its old value, so that the objective never rises.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -31,8 +32,8 @@ pub(crate) fn pivot(g: &[f64], b: &[f64], x: &mut [f64], r: usize) {
     x.par_chunks_mut(ROWS * r).zip(b.par_chunks(ROWS * r)).for_each(|(x, b)| Pivoting::new(g, b, x, r).run());
 }
 
-/// One pass of coordinate steps over every row of X: x_k ← max(0, x_k + (b_k − xᵀG_k)/G_kk), k = 1, …, r. With all rows side by side that is
-/// the column-wise method (HALS), as rows do not meet.
+/// One pass of coordinate steps over every row of X: x_k ← max(0, x_k + (b_k − xᵀG_k)/G_kk), k = 1, …, r. With all
+/// rows side by side that is the column-wise method (HALS), as rows do not meet.
 pub(crate) fn pass(g: &[f64], b: &[f64], x: &mut [f64], r: usize) {
     x.par_chunks_mut(ROWS * r).zip(b.par_chunks(ROWS * r)).for_each(|(x, b)| {
         vectorized(

@@ -1,19 +1,23 @@
 #![doc = include_str!("about.md")]
 //! # Derivation
 //!
-//! Only the objective is known (from the LSDG paper); solver, scaling of X and start are ours. K = XᵀX, S₀ the first graph.
+//! Only the objective is known (from the LSDG paper); solver, scaling of X and start are ours. K = XᵀX, S₀ the
+//! first graph.
 //!
-//! *S, K ≥ 0.* With A = (1 + β)I + αK and N = VVᵀ + αK + βS₀, both nonnegative, the objective in S is tr(SᵀAS) − 2⟨S, N⟩ + const, and for
-//! S' > 0, tr(SᵀAS) ≤ Σ (AS')_ij S_ij²/S'_ij with equality at S = S'. The bound separates; its minimum is S' ⊙ N/(AS'). The constraint
-//! S_ii = 0 is kept by an entry that starts at 0.
+//! *S, K ≥ 0.* With A = (1 + β)I + αK and N = VVᵀ + αK + βS₀, both nonnegative, the objective in S is tr(SᵀAS) −
+//! 2⟨S, N⟩ + const, and for S' > 0, tr(SᵀAS) ≤ Σ (AS')_ij S_ij²/S'_ij with equality at S = S'. The bound separates;
+//! its minimum is S' ⊙ N/(AS'). The constraint S_ii = 0 is kept by an entry that starts at 0.
 //!
-//! *S, K of both signs,* K = K⁺ − K⁻. The additional terms are −α tr(SᵀK⁻S), concave along log S: ≤ −α Σ K⁻_il S'_ij S'_lj (1 + log(S_ij S_lj / S'_ij S'_lj)); and
-//! 2α⟨S, K⁻⟩ ≤ α Σ K⁻_ij (S_ij²/S'_ij + S'_ij). With −2⟨S, N⁺⟩ ≤ −2 Σ N⁺_ij S'_ij (1 + log(S_ij/S'_ij)) every entry solves
-//! S²(…)/S' = S'(…), which gives the square root of the ratio.
+//! *S, K of both signs,* K = K⁺ − K⁻. The additional terms are −α tr(SᵀK⁻S), concave along log S: ≤ −α Σ K⁻_il
+//! S'_ij S'_lj (1 + log(S_ij S_lj / S'_ij S'_lj)); and 2α⟨S, K⁻⟩ ≤ α Σ K⁻_ij (S_ij²/S'_ij + S'_ij). With −2⟨S, N⁺⟩
+//! ≤ −2 Σ N⁺_ij S'_ij (1 + log(S_ij/S'_ij)) every entry solves S²(…)/S' = S'(…), which gives the square root of the
+//! ratio.
 //!
-//! *V.* ‖S − VVᵀ‖² differs from ‖(S + Sᵀ)/2 − VVᵀ‖² by a constant: the ¼-power step of symmetric NMF on the symmetric part.
+//! *V.* ‖S − VVᵀ‖² differs from ‖(S + Sᵀ)/2 − VVᵀ‖² by a constant: the ¼-power step of symmetric NMF on the
+//! symmetric part.
 //!
-//! Each of the three never raises the objective. Making S symmetric after every step would break the argument and is not done.
+//! Each of the three never raises the objective. Making S symmetric after every step would break the argument and
+//! is not done.
 
 #[cfg(test)]
 mod tests;
@@ -84,7 +88,8 @@ pub struct CgSymNmf<'a, E: Cell = f64> {
 }
 
 impl<'a, E: Cell> CgSymNmf<'a, E> {
-    /// Learn S from the samples (n × m, row-major) and `graph`, V from `start`; `noise` (n × n, in [0, 1)) lifts the zeros of the first S.
+    /// Learn S from the samples (n × m, row-major) and `graph`, V from `start`; `noise` (n × n, in [0, 1)) lifts
+    /// the zeros of the first S.
     ///
     /// # Panics
     /// When the sizes of samples, graph, noise and start do not fit.

@@ -96,7 +96,8 @@ fn distance<E: Cell>(n: usize, m: usize, signed: bool, zeros: f64) -> [f64; 2] {
 
 #[test]
 fn steps_and_objective_equal_the_formulas() {
-    // Few and many features (both ways to KS), with and without negative entries of K, with and without features that are 0 everywhere.
+    // Few and many features (both ways to KS), with and without negative entries of K, with and without features
+    // that are 0 everywhere.
     for (n, m, signed) in
         [(15, 3, false), (15, 3, true), (15, 20, false), (15, 20, true), (70, 8, true), (64, 9, false)]
     {
@@ -112,7 +113,8 @@ fn steps_and_objective_equal_the_formulas() {
 
 #[test]
 fn entries_that_vanish_become_zero() {
-    // Two pairs of samples at right angles, and a V that joins neither: S between the pairs is multiplied by ever smaller numbers.
+    // Two pairs of samples at right angles, and a V that joins neither: S between the pairs is multiplied by ever
+    // smaller numbers.
     let x = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0];
     let graph = SparseGraph::from_edges(4, [(0, 1, 1.0), (1, 0, 1.0), (2, 3, 1.0), (3, 2, 1.0)]).unwrap();
     let factor = Factor::new(vec![1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0], 4, 2);

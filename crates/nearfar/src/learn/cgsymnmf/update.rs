@@ -1,7 +1,8 @@
 //! The learnt graph: S ⊙ (up / down), one block of rows per task.
 //!
-//! KS is X(XᵀS) where that takes less time than n³ (X has a sample per row here). It belongs to the present S: measuring the
-//! objective and the next step use the same one. K⁺S needs its own n³, as the sign cuts K entry by entry.
+//! KS is X(XᵀS) where that takes less time than n³ (X has a sample per row here). It belongs to the present S:
+//! measuring the objective and the next step use the same one. K⁺S needs its own n³, as the sign cuts K entry by
+//! entry.
 
 use rayon::prelude::*;
 

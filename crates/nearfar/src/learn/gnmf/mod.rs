@@ -64,7 +64,8 @@ pub struct Gnmf<'a> {
 }
 
 impl<'a> Gnmf<'a> {
-    /// Factor the samples (n × m, row-major) from U = `basis` (m × r, row-major) and V = `start`; `lambda` is 0 or more.
+    /// Factor the samples (n × m, row-major) from U = `basis` (m × r, row-major) and V = `start`; `lambda` is 0 or
+    /// more.
     ///
     /// # Panics
     /// When the sizes of samples, graph, basis and start do not fit.

@@ -1,8 +1,9 @@
 //! X ≈ UVᵀ with a graph on the rows of V: one multiplicative step of both factors.
 //!
-//! With the graph W and its degrees d, ‖X − UVᵀ‖² + λ tr(VᵀLV) has the gradients 2(VUᵀU − XU + λ(dV − WV)) and 2(UVᵀV − XᵀV); X is n × m
-//! here, a sample per row. Every entry is multiplied by the negative part over the positive part, which is the minimum of a
-//! bound that touches the objective at the present point (Lee and Seung), so that no step raises it.
+//! With the graph W and its degrees d, ‖X − UVᵀ‖² + λ tr(VᵀLV) has the gradients 2(VUᵀU − XU + λ(dV − WV)) and
+//! 2(UVᵀV − XᵀV); X is n × m here, a sample per row. Every entry is multiplied by the negative part over the
+//! positive part, which is the minimum of a bound that touches the objective at the present point (Lee and Seung),
+//! so that no step raises it.
 
 use std::borrow::Cow;
 
@@ -30,8 +31,8 @@ pub(crate) struct Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// Shifted so that the smallest value is 0 where one is negative; very large and very small data over a power of two, which
-    /// changes the units of V and of the objective and nothing else.
+    /// Shifted so that the smallest value is 0 where one is negative; very large and very small data over a power
+    /// of two, which changes the units of V and of the objective and nothing else.
     pub(crate) fn nonnegative(x: &'a [f64], n: usize) -> Self {
         let m = x.len() / n.max(1);
         let (least, most) = x.iter().fold((0.0_f64, 0.0_f64), |(a, b), x| (a.min(*x), b.max(*x)));

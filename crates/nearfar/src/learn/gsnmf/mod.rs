@@ -38,7 +38,8 @@ pub struct GsNmfParams {
     pub lambda: f64,
     /// How V is found.
     pub solver: GsNmfSolver,
-    /// μ: the price of two different copies in the authors' scheme, above 0 to 1e9; it diverges below 1, and for λ large against it.
+    /// μ: the price of two different copies in the authors' scheme, above 0 to 1e9; it diverges below 1, and for λ
+    /// large against it.
     pub penalty: f64,
 }
 
@@ -76,8 +77,8 @@ pub(crate) fn learn(task: Task<'_>, params: &GsNmfParams) -> Result<Fitted> {
     Ok(Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest })
 }
 
-/// A run that works overshoots its first loss by a few hundredths at most; one that does not by orders of magnitude, even where it
-/// ends at V = 0.
+/// A run that works overshoots its first loss by a few hundredths at most; one that does not by orders of
+/// magnitude, even where it ends at V = 0.
 fn diverged(learned: &Learned, size: f64) -> bool {
     // A start that fits already has no loss to compare with.
     let first = learned.trace.first().map_or(0.0, TraceRow::loss).max(0.01 * size);

@@ -1,14 +1,16 @@
 //! The steps of min ½‖S − VVᵀ‖² + (λ/2) tr(VᵀLV) over V ≥ 0, L = D − S, D the degrees.
 //!
-//! Multiplicative: the bounds of plain symmetric NMF, with d_i V² ≤ ½ d_i (V⁴/V'² + V'²) for the new term with D; −tr(VᵀSV), now (2 + λ)/2 of it,
-//! keeps its logarithmic bound. The separable bound has its minimum where (V/V')⁴ = (2+λ)SV' / (2V'V'ᵀV' + λDV').
+//! Multiplicative: the bounds of plain symmetric NMF, with d_i V² ≤ ½ d_i (V⁴/V'² + V'²) for the new term with D;
+//! −tr(VᵀSV), now (2 + λ)/2 of it, keeps its logarithmic bound. The separable bound has its minimum where (V/V')⁴ =
+//! (2+λ)SV' / (2V'V'ᵀV' + λDV').
 //!
 //! The authors' scheme splits V into H and H₁ with multipliers Y: H minimises
 //! $$ \tfrac12\|S - HH_1^\top\|^2 + \tfrac\lambda2\,\mathrm{tr}(H^\top L H_1) + \langle Y, H - H_1\rangle + \tfrac\mu2\|H - H_1\|^2 $$
-//! by greedy coordinate descent in every row (the entry with the largest gain, until gains are below a hundredth of the largest first
-//! one of any row, or r² moves), then H₁ in the same way, then Y ← Y + H − H₁. Two departures from their program: theirs has λL, twice our gradient, where its
-//! printed objective has ½λ (so its λ is half of ours); the loss recorded adds (μ/2)‖H − H₁‖², so that a chance
-//! standstill of the objective alone does not end the run.
+//! by greedy coordinate descent in every row (the entry with the largest gain, until gains are below a hundredth of
+//! the largest first one of any row, or r² moves), then H₁ in the same way, then Y ← Y + H − H₁. Two departures
+//! from their program: theirs has λL, twice our gradient, where its printed objective has ½λ (so its λ is half of
+//! ours); the loss recorded adds (μ/2)‖H − H₁‖², so that a chance standstill of the objective alone does not end
+//! the run.
 
 use rayon::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use crate::math::factor::Factor;
 
-/// V_ik = 1/√(size of k) where point i is in cluster k: orthonormal columns, so that inertia is ‖X − VVᵀX‖². A cluster without
-/// points is a column of zeros.
+/// V_ik = 1/√(size of k) where point i is in cluster k: orthonormal columns, so that inertia is ‖X − VVᵀX‖². A
+/// cluster without points is a column of zeros.
 pub(crate) fn indicator(labels: &[usize], r: usize) -> Factor {
     let n = labels.len();
     let mut sizes = vec![0.0_f64; r];

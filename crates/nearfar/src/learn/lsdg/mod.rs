@@ -187,8 +187,8 @@ pub struct Lsdg<'a, S: Slices> {
 }
 
 impl<'a, S: Slices> Lsdg<'a, S> {
-    /// From a factor and starting weights; `alpha` is the resolved absolute value. `graph` is any graph of these slices,
-    /// to be overwritten.
+    /// From a factor and starting weights; `alpha` is the resolved absolute value. `graph` is any graph of these
+    /// slices, to be overwritten.
     pub fn new(
         slices: &'a S,
         graph: S::Graph,
@@ -283,7 +283,8 @@ impl<'a, S: Slices> Lsdg<'a, S> {
         tv
     }
 
-    /// V by one multiplicative update on T⁺ = sym S, T⁻ = β sym D; returns the orthogonality term before it and the relative change of V.
+    /// V by one multiplicative update on T⁺ = sym S, T⁻ = β sym D; returns the orthogonality term before it and the
+    /// relative change of V.
     fn multiply(&mut self, gram: &[f64]) -> (f64, f64) {
         let Coefficients { alpha, beta, .. } = self.coefficients;
         let regularizer = self.params.regularizer;

@@ -5,8 +5,9 @@
 //! over two simplices. With $\eta < \mu$ it is strongly convex, so alternating eq:min_w and eq:min_p, each a
 //! projection, goes to its one minimum.
 //!
-//! Symbols: `w` near weights, `p` far weights, `c` agreement of a rank, `m` ranks that share a weight (1 in exact mode).
-//! Departs from the paper: stops as soon as a round changes no bit (the paper always runs 20; the result is the same).
+//! Symbols: `w` near weights, `p` far weights, `c` agreement of a rank, `m` ranks that share a weight (1 in exact
+//! mode). Departs from the paper: stops as soon as a round changes no bit (the paper always runs 20; the result is
+//! the same).
 
 use crate::math::simplex;
 

@@ -1,5 +1,6 @@
-//! The products of min ‖X − VUᵀ‖² over V, U ≥ 0 and its steps: with U fixed every row of V is a least-squares problem with matrix UᵀU, and one pass
-//! of exact coordinate steps over its entries (over all rows: over the columns, HALS) never raises the objective. U follows in the same way.
+//! The products of min ‖X − VUᵀ‖² over V, U ≥ 0 and its steps: with U fixed every row of V is a least-squares
+//! problem with matrix UᵀU, and one pass of exact coordinate steps over its entries (over all rows: over the
+//! columns, HALS) never raises the objective. U follows in the same way.
 
 use std::borrow::Cow;
 

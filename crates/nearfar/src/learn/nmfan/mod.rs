@@ -67,7 +67,8 @@ pub struct NmfAn<'a> {
 }
 
 impl<'a> NmfAn<'a> {
-    /// Factor the samples (n × m, row-major) from U = `basis` (m × r, row-major) and V = `start`, both moved once on the first graph.
+    /// Factor the samples (n × m, row-major) from U = `basis` (m × r, row-major) and V = `start`, both moved once
+    /// on the first graph.
     ///
     /// # Panics
     /// When the sizes of samples, basis and start do not fit.

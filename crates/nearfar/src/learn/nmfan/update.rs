@@ -1,7 +1,7 @@
 //! Neighbours that are learnt along: every row of S is the nearest point of the simplex to −(D_i + λ dist_i(V))/(2γ).
 //!
-//! That row minimises ½Σ_j (D_ij s_ij + γ s_ij²) + (λ/2)Σ_j dist_ij(V) s_ij, its share of the objective. Entries more than 1 below
-//! the largest are 0 in the projection, so that only a few per row are looked at and kept.
+//! That row minimises ½Σ_j (D_ij s_ij + γ s_ij²) + (λ/2)Σ_j dist_ij(V) s_ij, its share of the objective. Entries
+//! more than 1 below the largest are 0 in the projection, so that only a few per row are looked at and kept.
 
 use rayon::prelude::*;
 
@@ -107,7 +107,8 @@ impl Neighbors {
         (self, Weights { rows: found.into_iter().map(|(row, _)| row).collect() })
     }
 
-    /// One row and its γ; with fewer than k + 2 points k is smaller, and where all distances are equal so are the weights.
+    /// One row and its γ; with fewer than k + 2 points k is smaller, and where all distances are equal so are the
+    /// weights.
     fn first_row(&self, i: usize, k: usize) -> (Row, f64) {
         let mut near: Vec<(f64, u32)> =
             self.row(i).iter().zip(0..).filter(|(_, j)| *j as usize != i).map(|(d, j)| (*d, j)).collect();

@@ -1,14 +1,17 @@
 #![doc = include_str!("about.md")]
 //! # Derivation
 //!
-//! Known: the loss Σ log(1 + ‖x_i − Uv_i‖) with its weights d_i = 1/(2e_i(1 + e_i)), and a bi-stochastic S that is learnt from a first graph A.
-//! Guessed: the coupling terms, VᵀV = I instead of V ≥ 0 (with U, V ≥ 0 alone, (cU, V/c) removes the graph term), and the label rule.
+//! Known: the loss Σ log(1 + ‖x_i − Uv_i‖) with its weights d_i = 1/(2e_i(1 + e_i)), and a bi-stochastic S that is
+//! learnt from a first graph A. Guessed: the coupling terms, VᵀV = I instead of V ≥ 0 (with U, V ≥ 0 alone, (cU,
+//! V/c) removes the graph term), and the label rule.
 //!
-//! *U, V.* log(1 + √s) is concave in s = e_i²: its tangent bounds the loss by Σ d_i‖x_i − Uv_i‖² + const. As d_i ≤ d̂ = max d_i, that is at most
-//! d̂‖Y − UVᵀ‖² + const with Y = UVᵀ + E Diag(d_i/d̂), E = X − UVᵀ the present residual; both bounds touch at the present point. For VᵀV = I the best U is
-//! YV, and what remains is tr(Vᵀ(λL_S − d̂YᵀY)V): the eigenvectors of the r smallest eigenvalues. In the first round Y = X and d̂ = 1.
+//! *U, V.* log(1 + √s) is concave in s = e_i²: its tangent bounds the loss by Σ d_i‖x_i − Uv_i‖² + const. As d_i ≤
+//! d̂ = max d_i, that is at most d̂‖Y − UVᵀ‖² + const with Y = UVᵀ + E Diag(d_i/d̂), E = X − UVᵀ the present
+//! residual; both bounds touch at the present point. For VᵀV = I the best U is YV, and what remains is tr(Vᵀ(λL_S −
+//! d̂YᵀY)V): the eigenvectors of the r smallest eigenvalues. In the first round Y = X and d̂ = 1.
 //!
-//! *S.* tr(VᵀL_SV) = ½Σ s_ij dist_ij, so that S is the projection of A − (λ/4μ) dist(V) on the symmetric bi-stochastic matrices, see `update`.
+//! *S.* tr(VᵀL_SV) = ½Σ s_ij dist_ij, so that S is the projection of A − (λ/4μ) dist(V) on the symmetric
+//! bi-stochastic matrices, see `update`.
 //!
 //! Neither step raises the objective, provided that the projection is carried to its end.
 

@@ -1,8 +1,9 @@
 //! The steps of RBSMF: eigenvectors for V, and the projection on the bi-stochastic matrices for S.
 //!
-//! *Projection.* The nearest symmetric S ≥ 0 with S1 = 1 to a symmetric M is S(y) = max(M + y1ᵀ + 1yᵀ, 0) for the y with S(y)1 = 1, the minimum of the
-//! convex φ(y) = ¼‖S(y)‖² − 1ᵀy, whose gradient is S(y)1 − 1. Semismooth Newton: the Hessian is B + Diag(B1) with B = [S > 0], plus a little of
-//! the identity that vanishes with the gradient; Armijo's rule shortens steps. About ten solves. S is never formed on the way.
+//! *Projection.* The nearest symmetric S ≥ 0 with S1 = 1 to a symmetric M is S(y) = max(M + y1ᵀ + 1yᵀ, 0) for the y
+//! with S(y)1 = 1, the minimum of the convex φ(y) = ¼‖S(y)‖² − 1ᵀy, whose gradient is S(y)1 − 1. Semismooth Newton:
+//! the Hessian is B + Diag(B1) with B = [S > 0], plus a little of the identity that vanishes with the gradient;
+//! Armijo's rule shortens steps. About ten solves. S is never formed on the way.
 //!
 //! A solve is a Cholesky decomposition for small n, else conjugate gradients, of which each step is one pass over M.
 
@@ -23,8 +24,8 @@ use crate::spectral::eigen::{DenseOperator, EigenParams, Operator, largest};
 const FEASIBLE: f64 = 1e-8;
 /// Newton steps of one projection, at most.
 const NEWTON: usize = 100;
-/// ε of e = √(‖x − Uv‖² + ε²), as a share of the samples' mean length, and at least: keeps the weight of an exactly fitted sample
-/// finite. (The loss stays concave in ‖x − Uv‖², so that the argument of the module holds for any ε.)
+/// ε of e = √(‖x − Uv‖² + ε²), as a share of the samples' mean length, and at least: keeps the weight of an exactly
+/// fitted sample finite. (The loss stays concave in ‖x − Uv‖², so that the argument of the module holds for any ε.)
 const SOFT: f64 = 1e-7;
 const LEAST_SOFT: f64 = 1e-9;
 /// Up to this size a solve is a decomposition.
@@ -32,8 +33,8 @@ const SMALL: usize = 256;
 /// Data larger than this is measured in another unit, lest squares overflow.
 const LARGEST: f64 = 1e60;
 
-/// The nearest symmetric matrix to the symmetric `m` (n × n) with entries ≥ 0 and rows that sum to 1; `None` when the observer asks to
-/// stop. Where rounding leaves no step that helps, the row sums are as close to 1 as they got.
+/// The nearest symmetric matrix to the symmetric `m` (n × n) with entries ≥ 0 and rows that sum to 1; `None` when
+/// the observer asks to stop. Where rounding leaves no step that helps, the row sums are as close to 1 as they got.
 ///
 /// ```
 /// use nearfar::{learn::rbsmf::bistochastic, observe::Silent};

@@ -37,7 +37,8 @@ pub struct S3NmfParams {
 }
 
 impl Default for S3NmfParams {
-    /// As the published program, but for two rounds instead of its ten: later ones lose accuracy, and two give the LSDG paper's figures.
+    /// As the published program, but for two rounds instead of its ten: later ones lose accuracy, and two give the
+    /// LSDG paper's figures.
     fn default() -> Self {
         Self { tau: 2.0, members: 20, rounds: 2, hard: true }
     }

@@ -12,7 +12,8 @@ use crate::spectral::eigen::Operator;
 /// A residual below this share of ‖S‖² counts as this: at full agreement it goes to 0, and its inverse to infinity.
 const LEAST_RESIDUAL: f64 = 1e-12;
 
-/// α_i ∝ h_i^(−1/(τ − 1)), summing to 1, and the h they were made of. Found from logarithms, so that no τ above 1 overflows.
+/// α_i ∝ h_i^(−1/(τ − 1)), summing to 1, and the h they were made of. Found from logarithms, so that no τ above 1
+/// overflows.
 pub(super) fn weigh(h: &[f64], graph_norm2: f64, tau: f64) -> (Vec<f64>, Vec<f64>) {
     let least = (LEAST_RESIDUAL * graph_norm2).max(f64::MIN_POSITIVE);
     let h: Vec<f64> = h.iter().map(|h| h.max(least)).collect();
@@ -27,8 +28,8 @@ pub(super) fn weigh(h: &[f64], graph_norm2: f64, tau: f64) -> (Vec<f64>, Vec<f64
 /// The weighted sum of what the members say.
 #[derive(Clone, Debug)]
 pub(super) enum Votes {
-    /// 1 where a member gives both ends the same label. Points on which no member differs are one group: members agree more with every
-    /// round, and there are far fewer groups than points soon.
+    /// 1 where a member gives both ends the same label. Points on which no member differs are one group: members
+    /// agree more with every round, and there are far fewer groups than points soon.
     Labels {
         /// The group of every point.
         group_of: Vec<usize>,

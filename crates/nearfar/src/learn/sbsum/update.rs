@@ -1,19 +1,22 @@
-//! Sweeps that minimise an upper bound of f(V) = ‖S − VVᵀ‖², tight where they stand, over one block at a time. f never rises.
+//! Sweeps that minimise an upper bound of f(V) = ‖S − VVᵀ‖², tight where they stand, over one block at a time. f
+//! never rises.
 //!
-//! **One entry** x = V_ik. Adding e changes f by exactly $\tfrac a4 e^4 + \tfrac b3 e^3 + \tfrac c2 e^2 + d e$ with a = 4, b = 12x,
-//! c = 4(‖V_i‖² − S_ii + G_kk + x²), d = 4(G_kᵀV_i − S_iᵀv_k), G = VᵀV. In y = x + e its stationary points are the roots of
-//! y³ + py − q with p = c/4 − 3x² and q = −2x³ + cx/4 − d/4. For p > 0 the quartic is convex and has one; else c is raised to 12x² (an upper
-//! bound), which leaves y³ = x³ − d/4. The new entry is max(y, 0). Where S_ii ≤ 0, p ≥ 0 always: this is exact coordinate descent.
+//! **One entry** x = V_ik. Adding e changes f by exactly $\tfrac a4 e^4 + \tfrac b3 e^3 + \tfrac c2 e^2 + d e$ with
+//! a = 4, b = 12x, c = 4(‖V_i‖² − S_ii + G_kk + x²), d = 4(G_kᵀV_i − S_iᵀv_k), G = VᵀV. In y = x + e its stationary
+//! points are the roots of y³ + py − q with p = c/4 − 3x² and q = −2x³ + cx/4 − d/4. For p > 0 the quartic is
+//! convex and has one; else c is raised to 12x² (an upper bound), which leaves y³ = x³ − d/4. The new entry is
+//! max(y, 0). Where S_ii ≤ 0, p ≥ 0 always: this is exact coordinate descent.
 //!
 //! **One row** v = V_i. With Q = G − V_iV_iᵀ (the Gram matrix of the other rows) and t = Σ_{j≠i} S_ij V_j,
 //! $$ f = \|v\|^4 - 2 S_{ii}\|v\|^2 + 2 v^\top Q v - 4 v^\top t + \text{const}. $$
-//! At v' two terms are bounded: vᵀQv ≤ v'ᵀQv' + 2(v − v')ᵀQv' + ρ‖v − v'‖² with ρ the largest row sum of Q (Q ≥ 0, so no eigenvalue is
-//! larger), and −S_ii‖v‖² ≤ −2S_ii v'ᵀv + S_ii‖v'‖² where S_ii > 0. What is left is
+//! At v' two terms are bounded: vᵀQv ≤ v'ᵀQv' + 2(v − v')ᵀQv' + ρ‖v − v'‖² with ρ the largest row sum of Q (Q ≥ 0,
+//! so no eigenvalue is larger), and −S_ii‖v‖² ≤ −2S_ii v'ᵀv + S_ii‖v'‖² where S_ii > 0. What is left is
 //! $$ \|v\|^4 + 2\sigma\|v\|^2 - 4 v^\top b + \text{const}, \quad \sigma = \rho + (-S_{ii})_+, \quad b = t + (S_{ii})_+ v' + \rho v' - Q v'. $$
-//! Over v ≥ 0 its minimum has v(‖v‖² + σ) = b₊: the direction is b₊ and the length s solves s³ + σs = ‖b₊‖. The bound is made anew a few times
-//! per row, as t, the dear part, stays.
+//! Over v ≥ 0 its minimum has v(‖v‖² + σ) = b₊: the direction is b₊ and the length s solves s³ + σs = ‖b₊‖. The
+//! bound is made anew a few times per row, as t, the dear part, stays.
 //!
-//! Blocks are visited in order, each with what the ones before it left; that is the method, so a sweep runs on one thread.
+//! Blocks are visited in order, each with what the ones before it left; that is the method, so a sweep runs on one
+//! thread.
 
 use crate::graph::SparseGraph;
 use crate::math::kernel::{gathered_dot, short_dot, vectorized};
@@ -51,7 +54,8 @@ pub(super) fn entry(x: f64, c: f64, d: f64) -> f64 {
     }
 }
 
-/// One sweep over entries, column after column; `rows` is V, n × r row-major, `gram` VᵀV. `None` when the observer asked to stop.
+/// One sweep over entries, column after column; `rows` is V, n × r row-major, `gram` VᵀV. `None` when the observer
+/// asked to stop.
 pub(super) fn entries(
     graph: &SparseGraph,
     rows: &mut [f64],

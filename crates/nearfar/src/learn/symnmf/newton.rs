@@ -1,11 +1,13 @@
 //! The Newton-like step: every column by the Hessian of its free entries.
 //!
-//! The free set of column k is F = {i : g_ik ≤ ε or V_ik > ε}; there $H = 4\,[(VV^\top - S) + v_k v_k^\top + \|v_k\|^2 I]_{FF}$ and
-//! the direction solves Hp = g by Cholesky. Entries at 0 do not move further down. A column whose H is not positive definite, or whose
-//! direction is not one of descent, goes along its gradient. One Armijo search serves all columns.
+//! The free set of column k is F = {i : g_ik ≤ ε or V_ik > ε}; there $H = 4\,[(VV^\top - S) + v_k v_k^\top +
+//! \|v_k\|^2 I]_{FF}$ and the direction solves Hp = g by Cholesky. Entries at 0 do not move further down. A column
+//! whose H is not positive definite, or whose direction is not one of descent, goes along its gradient. One Armijo
+//! search serves all columns.
 //!
-//! H is made again where the free set changed, as in the original program, and here also once it is ten iterations old: with a
-//! steady set the original keeps its first Hessian for good. Every hundredth iteration is a gradient step. A free set above
+//! H is made again where the free set changed, as in the original program, and here also once it is ten iterations
+//! old: with a steady set the original keeps its first Hessian for good. Every hundredth iteration is a gradient
+//! step. A free set above
 //! [`MOST_FREE`] takes the gradient too, so that memory stays bounded; V is sparse after a few steps.
 
 use faer::dyn_stack::{MemBuffer, MemStack};

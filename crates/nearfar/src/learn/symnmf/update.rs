@@ -1,9 +1,11 @@
 //! The steps of min ‖S − VVᵀ‖² over V ≥ 0, gradient 4(VVᵀV − SV).
 //!
-//! Multiplicative: with the bounds tr(VᵀVVᵀV) ≤ Σ (V'V'ᵀV')V⁴/V'³ and V_ik V_jk ≥ V'_ik V'_jk (1 + log(V_ik V_jk / V'_ik V'_jk)), both
-//! tight at V', the separable bound of the objective has its minimum where (V/V')⁴ = SV'/(V'V'ᵀV'). So no step raises it.
+//! Multiplicative: with the bounds tr(VᵀVVᵀV) ≤ Σ (V'V'ᵀV')V⁴/V'³ and V_ik V_jk ≥ V'_ik V'_jk (1 + log(V_ik V_jk /
+//! V'_ik V'_jk)), both tight at V', the separable bound of the objective has its minimum where (V/V')⁴ =
+//! SV'/(V'V'ᵀV'). So no step raises it.
 //!
-//! Gradient and Newton share one search: V⁺ = max(V − tP, 0) with t falling by tens until f(V⁺) − f(V) ≤ ⟨g, V⁺ − V⟩/10.
+//! Gradient and Newton share one search: V⁺ = max(V − tP, 0) with t falling by tens until f(V⁺) − f(V) ≤ ⟨g, V⁺ −
+//! V⟩/10.
 
 use super::super::multiplicative::{quarter, times_small};
 use super::super::phals::FixedGraph;

@@ -170,8 +170,8 @@ fn damaged_streams_cannot_pass_as_whole() {
     }
 }
 
-/// Every place of a Parquet file where a page header may say how much it unpacks to or how many values a dictionary has,
-/// with 2³¹ − 1 there instead.
+/// Every place of a Parquet file where a page header may say how much it unpacks to or how many values a dictionary
+/// has, with 2³¹ − 1 there instead.
 #[test]
 fn a_page_cannot_claim_gigabytes() {
     let x: Float64Array = (0..2000).map(|i| f64::from(i % 50)).collect();

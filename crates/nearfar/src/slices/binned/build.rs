@@ -38,7 +38,8 @@ impl Listed {
         Self { starts, by, rank, values: Vec::new() }
     }
 
-    /// The same for the own points where others hold the lists of theirs. One rank at a time, so that little is under way at once.
+    /// The same for the own points where others hold the lists of theirs. One rank at a time, so that little is
+    /// under way at once.
     fn everywhere(lists: &Lists, share: &Share) -> Self {
         let rows = share.rows();
         let mut entries: Vec<(u32, u32, u16, f64)> = Vec::with_capacity(lists.indices.len());
@@ -74,7 +75,8 @@ impl Listed {
 type Pair = (u32, f64, u16, u16);
 
 impl<E: Entry> BinnedSlices<E> {
-    /// Slices of these points: `lists` holds the K − 1 nearest of everybody, `sigma` the local scales in the same units.
+    /// Slices of these points: `lists` holds the K − 1 nearest of everybody, `sigma` the local scales in the same
+    /// units.
     pub(crate) fn new(
         points: &Points<'_>,
         lists: &Lists,

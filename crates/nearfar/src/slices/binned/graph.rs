@@ -1,6 +1,7 @@
 //! A symmetric graph of many points: sparse, plus a low rank where it is Z.
 //!
-//! Z = Σ scale · VVᵀ + a sparse correction where S or D is not 0. Neither part is ever made dense: products cost time in the entries and in the nonzeros of V.
+//! Z = Σ scale · VVᵀ + a sparse correction where S or D is not 0. Neither part is ever made dense: products cost
+//! time in the entries and in the nonzeros of V.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -43,7 +44,8 @@ impl<E: Entry> SparseBlock<E> {
         self.ends.push(self.columns.len() as u32);
     }
 
-    /// The half of row a that counts for it (`half_of_row`) times d, the diagonal by half; i is its number among all rows.
+    /// The half of row a that counts for it (`half_of_row`) times d, the diagonal by half; i is its number among
+    /// all rows.
     #[inline(always)]
     fn half_row_times(&self, a: usize, i: usize, d: &[f64]) -> f64 {
         let (columns, values) = self.row_or_nothing(a);
@@ -234,8 +236,8 @@ fn to_rows(x: &[f64], n: usize, b: usize) -> Vec<f64> {
 
 /// The columns of a product that are made together, and the numbers in a row of them.
 ///
-/// All of them where one process has the rows. Where several have, each needs a copy of the columns, and few of these copies stay in the cache that
-/// they share; then as many columns as a line of cache has are made at a time.
+/// All of them where one process has the rows. Where several have, each needs a copy of the columns, and few of
+/// these copies stay in the cache that they share; then as many columns as a line of cache has are made at a time.
 fn strips(columns: usize, share: &Share) -> impl Iterator<Item = (Range<usize>, usize)> {
     let most = if share.is_split() { LINE } else { columns.max(1) };
     (0..columns).step_by(most).map(move |first| {

@@ -1,16 +1,20 @@
 //! Binned mode: near ranks one by one, far ranks in bins that share a weight and are known by a sample of pairs.
 //!
-//! Ranks 0 … K−1 are slices as in exact mode. Ranks K … n−1 form B bins of $m_b = (n-K)/B$ ranks each. For a bin let $\bar A^{(b)}$ be the sum of
-//! its normalised slices; with w_b the total weight of the bin, $S = \sum_b (w_b/m_b) \bar A^{(b)}$ and $c_b = \langle \bar A^{(b)}, VV^\top \rangle / m_b$.
+//! Ranks 0 … K−1 are slices as in exact mode. Ranks K … n−1 form B bins of $m_b = (n-K)/B$ ranks each. For a bin
+//! let $\bar A^{(b)}$ be the sum of its normalised slices; with w_b the total weight of the bin, $S = \sum_b
+//! (w_b/m_b) \bar A^{(b)}$ and $c_b = \langle \bar A^{(b)}, VV^\top \rangle / m_b$.
 //!
-//! Of the far pairs a sample is kept (`sample.rs`): all pairs (x_i, x_{i+s}) of a random order of the points for T random shifts s, seen from both ends.
-//! Every point has the same number of sampled partners; the bin of a partner is the quantile of its distance among them. A bin
-//! is normalised by $\theta_b^2 = n \cdot \text{mean}(\kappa^2)$, and a sample stands for $n m_b/\text{count}_b$ pairs. So one directed pair has
+//! Of the far pairs a sample is kept (`sample.rs`): all pairs (x_i, x_{i+s}) of a random order of the points for T
+//! random shifts s, seen from both ends. Every point has the same number of sampled partners; the bin of a partner
+//! is the quantile of its distance among them. A bin is normalised by $\theta_b^2 = n \cdot \text{mean}(\kappa^2)$,
+//! and a sample stands for $n m_b/\text{count}_b$ pairs. So one directed pair has
 //! $$ a_{ij} = \frac{\kappa_{ij}}{\theta_b} \cdot \frac{n}{\text{count}_b}, \quad S_{ij} = w_b a_{ij}, \quad c_b = \sum a_{ij} (VV^\top)_{ij}, $$
-//! near ranks included, whose count is n. With K = n, or with all shifts and a bin for every rank, this is the exact mode.
+//! near ranks included, whose count is n. With K = n, or with all shifts and a bin for every rank, this is the
+//! exact mode.
 //!
-//! Departs from the design: shifts of one random order instead of independent draws for every point. Pairs are as likely, and T shifts of n points are nT
-//! distinct pairs. Affinities are made from logarithms as in exact mode, so that a slice that underflows keeps its shape.
+//! Departs from the design: shifts of one random order instead of independent draws for every point. Pairs are as
+//! likely, and T shifts of n points are nT distinct pairs. Affinities are made from logarithms as in exact mode, so
+//! that a slice that underflows keeps its shape.
 
 mod build;
 mod graph;
@@ -84,9 +88,9 @@ fn numbered<B>(blocks: &[B], first: usize) -> impl Iterator<Item = (usize, &B)> 
     blocks.iter().enumerate().map(move |(at, block)| (first + at * ROWS, block))
 }
 
-/// Where the entries of row i stand that count for it, its diagonal first: of the two directions of a pair of n points one does. Of the points behind
-/// each other in a circle it is the next half of them, so that all rows have the same share, whoever holds them; a triangle would leave
-/// most of the work to the first rows.
+/// Where the entries of row i stand that count for it, its diagonal first: of the two directions of a pair of n
+/// points one does. Of the points behind each other in a circle it is the next half of them, so that all rows have
+/// the same share, whoever holds them; a triangle would leave most of the work to the first rows.
 #[inline(always)]
 fn half_of_row(columns: &[u32], i: usize, n: usize) -> [Range<usize>; 2] {
     let ahead = (n - 1) / 2 + usize::from(n.is_multiple_of(2) && i < n / 2);
@@ -114,8 +118,8 @@ impl<E: Entry> BinnedSlices<E> {
         self.blocks.iter().map(|block| block.columns.len()).sum()
     }
 
-    /// The rank of j as seen from i: exact for near ranks, the middle of its bin for sampled pairs, the middle of all far ranks for others and where
-    /// another process holds row i.
+    /// The rank of j as seen from i: exact for near ranks, the middle of its bin for sampled pairs, the middle of
+    /// all far ranks for others and where another process holds row i.
     pub fn rank(&self, i: usize, j: usize) -> usize {
         let far = self.n - self.shape.near;
         let unknown = self.shape.near + far / 2;
@@ -247,8 +251,9 @@ impl<E: Entry> PairBlock<E> {
 const TOGETHER: usize = 256;
 
 impl<E: Entry> PairBlock<E> {
-    /// Put the entries of a row that are not 0 behind those of `out`. Most have no weight, and which ones cannot be foreseen: their places are
-    /// found from the weights' numbers alone, without a branch, and the rest is read for those only.
+    /// Put the entries of a row that are not 0 behind those of `out`. Most have no weight, and which ones cannot be
+    /// foreseen: their places are found from the weights' numbers alone, without a branch, and the rest is read for
+    /// those only.
     #[inline(always)]
     fn push_row(&self, a: usize, half: &[E], weighs: &[bool], out: &mut SparseBlock<E>) {
         let mut places = [0_u16; TOGETHER];
@@ -272,8 +277,8 @@ impl<E: Entry> PairBlock<E> {
         out.end_row();
     }
 
-    /// Add row a, which is row i of n, to the table of agreements: the half that counts for it ([`half_of_row`]), for both sides. `multiply` makes the inner
-    /// products of row i of V with the rows of these points.
+    /// Add row a, which is row i of n, to the table of agreements: the half that counts for it ([`half_of_row`]),
+    /// for both sides. `multiply` makes the inner products of row i of V with the rows of these points.
     #[inline(always)]
     fn agree(
         &self,
@@ -354,7 +359,8 @@ impl<E: Entry> Slices for BinnedSlices<E> {
             );
         }
         let full = FullRows::<E>::new(factor);
-        // Column by column of V over all entries of the row: one load each, so that many are under way while memory answers.
+        // Column by column of V over all entries of the row: one load each, so that many are under way while memory
+        // answers.
         self.agreements(
             #[inline(always)]
             |i, columns, products| {

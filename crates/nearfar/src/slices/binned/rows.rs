@@ -43,8 +43,8 @@ struct ShortRow<E> {
     long: bool,
 }
 
-/// V by rows in storage precision, where most rows have six nonzeros at most, as they soon do: whoever asks for the rows of many
-/// points in no order waits once for each, and the whole is small enough for a large cache.
+/// V by rows in storage precision, where most rows have six nonzeros at most, as they soon do: whoever asks for the
+/// rows of many points in no order waits once for each, and the whole is small enough for a large cache.
 pub(super) struct ShortRows<'a, E> {
     rows: Vec<ShortRow<E>>,
     all: &'a RowFactor,
@@ -71,8 +71,8 @@ impl<'a, E: Entry> ShortRows<'a, E> {
         Some(Self { rows, all })
     }
 
-    /// Whether any of these rows is long. It asks for all of them at once, in a loop so short that many are under way while memory answers; whoever
-    /// works on them afterwards finds them in cache.
+    /// Whether any of these rows is long. It asks for all of them at once, in a loop so short that many are under
+    /// way while memory answers; whoever works on them afterwards finds them in cache.
     #[inline(always)]
     fn any_long(&self, rows: &[u32]) -> bool {
         rows.iter().fold(false, |any, j| any | self.rows[*j as usize].long)

@@ -1,7 +1,8 @@
 //! Which far pairs are known, and in which bin they lie.
 //!
-//! The points stand in one random order; a point's partners are those a shift further and a shift back, for every shift drawn. So a pair is met from both
-//! its ends, in places that are known beforehand, and no list of partners is stored.
+//! The points stand in one random order; a point's partners are those a shift further and a shift back, for every
+//! shift drawn. So a pair is met from both its ends, in places that are known beforehand, and no list of partners
+//! is stored.
 
 use rayon::prelude::*;
 
@@ -85,7 +86,8 @@ pub(super) struct Far<E> {
 }
 
 impl<E> Far<E> {
-    /// The bin of partner t of the own point `a`, as that partner sees it; it is point j and has the number `back` there.
+    /// The bin of partner t of the own point `a`, as that partner sees it; it is point j and has the number `back`
+    /// there.
     pub(super) fn bin_back(&self, width: usize, (a, t): (usize, usize), (j, back): (usize, usize)) -> u16 {
         if self.theirs.is_empty() { self.bins[j * width + back] } else { self.theirs[a * width + t] }
     }
@@ -187,7 +189,8 @@ fn bins_back(bins: &[u16], partners: &Partners, share: &Share) -> Vec<u16> {
     theirs
 }
 
-/// Distances of one point's partners and their order among the far ones; answers how many these are. `partner` knows who they are and how far.
+/// Distances of one point's partners and their order among the far ones; answers how many these are. `partner`
+/// knows who they are and how far.
 fn rank_partners<E: Entry>(
     lists: &Lists,
     own: usize,

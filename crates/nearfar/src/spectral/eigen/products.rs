@@ -158,8 +158,8 @@ pub(crate) fn small_eigen(h: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     Some((descending, vectors.as_ref().reverse_cols().to_owned()))
 }
 
-/// All eigenvalues, descending, and the first k eigenvectors (n × k) of a symmetric matrix, of which the lower half is read and
-/// which is overwritten; `None` when it holds a NaN or an infinity.
+/// All eigenvalues, descending, and the first k eigenvectors (n × k) of a symmetric matrix, of which the lower half
+/// is read and which is overwritten; `None` when it holds a NaN or an infinity.
 pub(super) fn leading_eigen(a: &mut [f64], n: usize, k: usize) -> Option<(Vec<f64>, Vec<f64>)> {
     if a.iter().any(|v| !v.is_finite()) {
         return None;
@@ -192,7 +192,8 @@ pub(super) fn leading_eigen(a: &mut [f64], n: usize, k: usize) -> Option<(Vec<f6
     Some((values, x))
 }
 
-/// Eigenvalues, descending, and eigenvectors, ascending, of the tridiagonal matrix that stands on the diagonal of `t` and below it.
+/// Eigenvalues, descending, and eigenvectors, ascending, of the tridiagonal matrix that stands on the diagonal of
+/// `t` and below it.
 fn tridiagonal_eigen(t: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     let n = t.nrows();
     let (mut diagonal, mut below) = (Diag::zeros(n), Diag::zeros(n));
