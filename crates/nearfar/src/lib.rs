@@ -75,12 +75,12 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub use error::{DataError, Error, ParamError, Result};
 pub use input::{Input, Metric, Samples, Values};
-pub use learn::lsdg::Prepared;
+pub use learn::lsdg::PreparedSlices;
 pub use model::{Model, SavedModel, Warning};
 pub use neighbors::NeighborLists;
 pub use processes::{Communicator, Share, Team};
 pub use run::checkpoint::{self, Checkpoint};
 pub use run::compared::PreparedGraph;
-pub use run::params::{self, BinnedParams, Mode, Params, Preset};
+pub use run::params::{self, BinnedParams, Mode, Params, Preset, Settled};
 pub use run::plan::{self, Plan, Precision};
-pub use run::{fit, fit_observed, fit_saved, observe};
+pub use run::{Run, fit, observe};
