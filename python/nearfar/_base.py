@@ -452,7 +452,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         self.members_ = about["members"]
         self.timings_ = dict(about["timings"])
         # Flags of the program are keywords here.
-        self.warnings_ = [text.replace("--reseed", "reseed=True") for _, text in about["warnings"]]
+        self.warnings_ = [text for _, text in about["warnings"]]
         n = about["n_samples"]
         graph = model.similarity()
         if graph is not None:

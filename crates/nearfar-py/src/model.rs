@@ -120,7 +120,11 @@ impl Model {
 
     /// What is no array, as JSON.
     fn about(&self) -> PyResult<String> {
-        serde_json::to_string(&self.0.about)
+        let mut about = self.0.about.clone();
+        for (_, text) in &mut about.warnings {
+            *text = errors::in_keywords(text);
+        }
+        serde_json::to_string(&about)
             .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))
     }
 

@@ -454,7 +454,7 @@ fn other_runs_are_refused_by_what_differs() {
     // Not to be resumed, it is not written over.
     let error = Run::new(&params).checkpoint(&Checkpoint::new(&place)).fit(&input).unwrap_err();
     assert!(matches!(error, Error::Checkpoint(CheckpointError::Taken { .. })), "{error}");
-    assert!(error.to_string().contains("--resume") && error.to_string().contains("200 points"), "{error}");
+    assert!(error.to_string().contains("`resume`") && error.to_string().contains("200 points"), "{error}");
     assert_eq!(names(&place), before);
 
     // Threads and memory are no part of the result.

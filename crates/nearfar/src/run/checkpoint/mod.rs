@@ -75,7 +75,7 @@ pub enum CheckpointError {
     },
     /// A run that was not to be resumed would write over a checkpoint.
     #[error(
-        "{folder}: the folder holds the checkpoint of a run of {n_samples} points; go on with it (--resume), choose another folder, or delete the nearfar-* files in it"
+        "{folder}: the folder holds the checkpoint of a run of {n_samples} points; go on with it (`resume`), choose another folder, or delete the nearfar-* files in it"
     )]
     Taken {
         /// The folder.
