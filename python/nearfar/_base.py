@@ -451,7 +451,6 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         self.seed_ = about["params"]["seed"]
         self.members_ = about["members"]
         self.timings_ = dict(about["timings"])
-        # Flags of the program are keywords here.
         self.warnings_ = [text for _, text in about["warnings"]]
         n = about["n_samples"]
         graph = model.similarity()

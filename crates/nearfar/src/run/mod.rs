@@ -2,7 +2,7 @@
 
 pub mod checkpoint;
 pub(crate) mod compared;
-pub mod default;
+pub(crate) mod default;
 pub mod observe;
 pub mod params;
 pub mod plan;
