@@ -120,12 +120,12 @@ impl<'a> Run<'a> {
                     self.begin(input, &settled, &plan_of(input, &settled)?)?;
                 }
                 PreparedSlices::made(input, &settled, self.checkpoint, observer)?.learn(
-                    settled,
+                    &settled,
                     self.checkpoint,
                     observer,
                 )?
             }
-            _ => PreparedGraph::made(input, &settled, observer)?.learn(settled, observer)?,
+            _ => PreparedGraph::made(input, &settled, observer)?.learn(&settled, observer)?,
         };
         if let Some(checkpoint) = self.checkpoint {
             checkpoint.share_troubles(observer);
