@@ -60,8 +60,8 @@ trace_ : dict of ndarray
 n_iter_ : int
     Iterations of the best start.
 stop_reason_ : str
-    Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-    "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+    Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+    "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
 complete_ : bool
     False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
 objective_ : float
