@@ -180,7 +180,7 @@ def counts(model: Any, *, ax: Any = None) -> Any:
     """
     check_is_fitted(model)
     if not hasattr(model, "gap_curve_"):
-        raise ValueError(f'this {type(model).__name__} was told how many clusters; fit NearFar with n_clusters="auto"')
+        raise ValueError(f'this {type(model).__name__} was given its n_clusters; fit NearFar with n_clusters="auto"')
     ax = _axes(ax)
     ax.plot(list(model.gap_curve_), list(model.gap_curve_.values()), color=_NEAR, linewidth=1, marker=".")
     ax.axvline(model.n_clusters_, color="black", linewidth=0.8, linestyle="--")
