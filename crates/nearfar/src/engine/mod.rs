@@ -55,6 +55,8 @@ pub const TRUSTED: [usize; 4] = [6, 10, 15, 25];
 const MANY: usize = 12_000;
 /// Points that views are judged on, at most.
 const JUDGED: usize = 3_000;
+/// Shuffles behind the null where clusters are counted.
+const COUNTING_SHUFFLES: u64 = 2;
 /// How quickly trust in a view falls with its mark.
 const TAU: f64 = 0.05;
 /// Views with less weight are not learnt: of few points, and of many, where a search takes long.
@@ -243,11 +245,16 @@ impl Run<'_> {
             }
             done
         };
-        stage(Stage::Views, model, self, &|run, model| {
-            run.judge(model)?;
-            run.count(model)
-        })?;
-        stage(Stage::Mixture, model, self, &Self::try_mixture)?;
+        if self.params.find_clusters {
+            stage(Stage::Views, model, self, &|run, model| {
+                run.judge(model)?;
+                run.count(model)
+            })?;
+            stage(Stage::Mixture, model, self, &Self::try_mixture)?;
+        } else {
+            stage(Stage::Mixture, model, self, &Self::try_mixture)?;
+            stage(Stage::Views, model, self, &Self::judge)?;
+        }
         self.trust();
         stage(Stage::Neighbors, model, self, &Self::search)?;
         if self.account.engine == Engine::Mixture || model.params.n_clusters == 1 {
@@ -289,6 +296,13 @@ impl Run<'_> {
             self.views.push(seen);
             return Ok(());
         };
+        if self.account.engine == Engine::Mixture && !self.params.find_clusters {
+            // The mixture saw standardised columns, and the tree around its labels does, too.
+            let shown = data.views.iter().copied().find(|view| *view == View::Standard);
+            self.views =
+                shown.or(data.views.first().copied()).map(|view| Seen::of(view, None)).into_iter().collect();
+            return Ok(());
+        }
         // One view that nobody has to count by needs no judge.
         let needed = data.views.len() > 1 || self.params.find_clusters;
         if !needed {
@@ -300,6 +314,8 @@ impl Run<'_> {
             return Ok(());
         }
         let (sample, which) = (data.sample()?, data.judged());
+        // What only weighs the views may be rougher than what says how many clusters there are.
+        let shuffles = if self.params.find_clusters { COUNTING_SHUFFLES } else { 1 };
         let curves: Result<Vec<Curve>> = data
             .views
             .par_iter()
@@ -309,7 +325,7 @@ impl Run<'_> {
                     &sample,
                     which,
                     (*view, &data.standard),
-                    (most, seed),
+                    (most, seed, shuffles),
                     &Unheard(self.observer),
                 );
                 let (done, total) = (1, data.views.len() as u64);
