@@ -11,7 +11,7 @@ pub(crate) use labels::LabelArgs;
 pub(crate) use learn::LearnArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use values::{
-    Clusters, EngineName, GraphKind, GraphKindName, InputKind, MethodName, MetricName, ModeName,
+    Clusters, EngineName, ExportedGraph, GraphKindName, InputKind, MethodName, MetricName, ModeName,
     PrecisionName, PresetName, ProgressKind, Prune, RegularizerName, Scale, SolverName, StartName, ViewNames,
 };
 
