@@ -123,6 +123,21 @@ fn demo_fits_the_screen() {
 }
 
 #[test]
+fn the_first_minute_of_the_readme_works_from_an_empty_folder() {
+    let here = folder("first_minute");
+    let readme = include_str!("../../../README.md");
+    let (_, after) = readme.split_once("## In sixty seconds").expect("the section is there");
+    let (block, _) = after.split_once("\n```\n").expect("it has a block of commands");
+    let lines: Vec<&str> = block.lines().filter_map(|line| line.strip_prefix("nearfar ")).collect();
+    assert!(lines.len() > 10, "{lines:?}");
+    for line in lines {
+        let args: Vec<&str> = line.split(" #").next().unwrap_or(line).split_whitespace().collect();
+        succeed(&here, &args);
+    }
+    assert!(here.join("run/report.html").exists());
+}
+
+#[test]
 fn completions_and_manual() {
     let here = folder("completions");
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
