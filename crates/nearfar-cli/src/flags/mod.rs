@@ -15,6 +15,7 @@ pub(crate) use values::{
     PrecisionName, PresetName, ProgressKind, Prune, RegularizerName, Scale, SolverName, StartName, ViewNames,
 };
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
@@ -60,11 +61,9 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// List the methods, or explain one
     Methods(MethodsArgs),
-    /// Make the paper's tables and figures again, or a study of your own
-    Repro(ReproArgs),
     /// Draw the page of a finished run
     Report(ReportArgs),
-    /// Show two runs or two studies side by side
+    /// Show two runs side by side
     Compare(CompareArgs),
     /// Tell the memory and time a run would take
     Plan(Box<PlanArgs>),
@@ -72,6 +71,9 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page
     Man(ManArgs),
+    /// Studies have a program of their own, which this names
+    #[command(hide = true, disable_help_flag = true, disable_version_flag = true)]
+    Repro(ReproArgs),
 }
 
 const CLUSTER_EXAMPLES: &str = "\
@@ -226,60 +228,6 @@ pub(crate) struct MethodsArgs {
     pub(crate) name: Option<MethodName>,
 }
 
-const REPRO_EXAMPLES: &str = "\
-Examples:
-  nearfar repro table-clustering --data data -o results
-  nearfar repro figures --data data -o results
-  nearfar repro table-ablation --print > my-study.toml   edit it, then:
-  nearfar repro my-study.toml --data data -o mine
-
-DIR holds the files and a datasets.toml: [[dataset]] with name, file, truth and, if you like, title, k, scale
-and other input flags of `nearfar cluster`. Without it the paper's eight are looked for as NPZ files.
-Every finished run is stored at once in runs.sqlite; the same command goes on where it was stopped.";
-
-/// Flags of `repro`.
-#[derive(Args, Debug)]
-#[command(after_help = REPRO_EXAMPLES)]
-pub(crate) struct ReproArgs {
-    /// table-datasets, table-clustering, table-ablation, table-orthogonality, table-aosymnmf, figures, all, a study's
-    /// file, or the JSON of a finished table, which is written again in every form
-    #[arg(value_name = "STUDY")]
-    pub(crate) study: String,
-    /// JSONs of more finished tables, to be put together with the first: other rows, or other datasets
-    #[arg(value_name = "TABLE.json")]
-    pub(crate) more: Vec<String>,
-    /// Folder of the datasets
-    #[arg(long, value_name = "DIR", default_value = "data")]
-    pub(crate) data: PathBuf,
-    /// Folder of the results
-    #[arg(short, long, value_name = "DIR", default_value = "repro")]
-    pub(crate) out_dir: PathBuf,
-    /// Only these datasets
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
-    pub(crate) only: Option<Vec<String>>,
-    /// Only these rows of the study
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
-    pub(crate) rows: Option<Vec<String>>,
-    /// Seeds of the chosen setting
-    #[arg(long, value_name = "N")]
-    pub(crate) starts: Option<u64>,
-    /// Seeds per setting of a grid
-    #[arg(long, value_name = "N")]
-    pub(crate) screen: Option<u64>,
-    /// Take every Nth value of each axis of the grids; said in the result
-    #[arg(long, value_name = "N")]
-    pub(crate) thin: Option<usize>,
-    /// Runs side by side [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<usize>,
-    /// Print the study's file and run nothing
-    #[arg(long)]
-    pub(crate) print: bool,
-    /// Nothing but errors on stderr
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-}
-
 const REPORT_EXAMPLES: &str = "\
 Examples:
   nearfar cluster data.csv -k 3 --out-dir run
@@ -306,13 +254,13 @@ pub(crate) struct ReportArgs {
 /// Flags of `compare`.
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// A run folder (`nearfar cluster --out-dir`) or a study's JSON file or folder (`nearfar repro`)
+    /// A run folder (`nearfar cluster --out-dir`)
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
-    /// Another of the same kind
+    /// Another one
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
-    /// Of two runs, also write a page to look at in a browser
+    /// Also write a page to look at in a browser
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }
@@ -353,6 +301,13 @@ pub(crate) struct CompletionsArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
     /// The page of this command instead of the program's
-    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "relabel", "score", "make", "demo", "methods", "repro", "report", "compare", "plan", "completions", "man"]))]
+    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "relabel", "score", "make", "demo", "methods", "report", "compare", "plan", "completions", "man"]))]
     pub(crate) command: Option<String>,
+}
+
+/// What was said to `repro`.
+#[derive(Args, Debug)]
+pub(crate) struct ReproArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<OsString>,
 }
