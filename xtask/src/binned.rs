@@ -5,13 +5,12 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use nearfar::consensus::Member;
 use nearfar::generate::mixture;
 use nearfar::labels::score::score;
+use nearfar::learn::Member;
 use nearfar::observe::{Event, Observer, Silent, Stage};
 use nearfar::params::Pruning;
-use nearfar::plan::human_bytes;
-use nearfar::prepared::plan;
+use nearfar::plan::{human_bytes, plan};
 use nearfar::{BinnedParams, Input, Mode, Model, Params, Samples, fit_observed};
 
 use crate::clock::{peak_bytes, timed};

@@ -1,11 +1,10 @@
 //! How time grows with n, and what the largest exact run costs.
 
 use anyhow::Result;
-use nearfar::engine::{Engine, NearFarParams};
 use nearfar::generate::mixture;
+use nearfar::learn::nearfar::{Engine, NearFarParams};
 use nearfar::observe::{Silent, Stage};
-use nearfar::plan::human_bytes;
-use nearfar::prepared::plan;
+use nearfar::plan::{human_bytes, plan};
 use nearfar::{Input, Params, Precision, Samples, fit_observed};
 
 use crate::clock::{peak_bytes, timed};

@@ -5,13 +5,12 @@
 use std::path::Path;
 
 use anyhow::Result;
-use nearfar::consensus::Member;
-use nearfar::generate;
 use nearfar::labels::score::score;
+use nearfar::learn::Member;
 use nearfar::learn::lsdg::{Alpha, start_weights};
 use nearfar::observe::Silent;
 use nearfar::params::{OUTLIER_CUT, Pruning};
-use nearfar::{Input, Params, Prepared};
+use nearfar::{Input, Params, Prepared, generate};
 
 use crate::data::{Dataset, EIGHT, mean_std};
 

@@ -1,10 +1,10 @@
 //! Keyword arguments become parameters. Types are judged here, ranges by the library.
 
-use nearfar::engine::Engine;
 use nearfar::graph::GraphKind;
 use nearfar::learn::anls::AnlsSolver;
 use nearfar::learn::gsnmf::GsNmfSolver;
 use nearfar::learn::lsdg::{Alpha, Density, LsdgParams};
+use nearfar::learn::nearfar::Engine;
 use nearfar::learn::sbsum::SBsumBlock;
 use nearfar::learn::symnmf::SymNmfSolver;
 use nearfar::learn::{FactorSolver, MethodKind, MethodParams, Regularizer, Reseed};

@@ -1,11 +1,11 @@
 //! Pages of every kind of run.
 
-use nearfar::engine::{Engine, NearFarParams};
+use nearfar::learn::nearfar::{Engine, NearFarParams};
 use nearfar::learn::{MethodKind, MethodParams};
 use nearfar::model::{BlockMeans, SaveOptions};
 use nearfar::observe::Silent;
 use nearfar::{Input, NeighborLists, Params, Samples, SavedModel, fit_observed};
-use nearfar_report::{Extras, Known, Record, comparison, gather, page};
+use nearfar_report::{Extras, KnownClasses, Record, comparison, gather, page};
 
 const HOSTILE: &str = "</script></template><img src=x onerror=alert(1)>'\"&amp;,\n=1+1";
 
@@ -32,7 +32,7 @@ fn record(n: usize, params: &Params, names: Option<&str>) -> Record {
         input: name(1),
         source: name(2),
         ids: Some((0..n).map(name).collect()),
-        truth: Some(Known { codes: data.truth.clone(), names: (0..classes).map(name).collect() }),
+        truth: Some(KnownClasses { codes: data.truth.clone(), names: (0..classes).map(name).collect() }),
         means: model.block_means(&blocks).unwrap(),
         trusted: Some(model.trusted(24)),
         correct: model.correct_rate(&data.truth).unwrap().filter(|_| !model.near_weights.is_empty()),

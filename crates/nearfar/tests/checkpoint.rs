@@ -11,7 +11,7 @@ use nearfar::checkpoint::CheckpointError;
 use nearfar::generate::{Generated, blobs, mixture};
 use nearfar::learn::lsdg::LsdgParams;
 use nearfar::learn::{Learned, StopReason};
-use nearfar::neighbors::Warning;
+use nearfar::model::Warning;
 use nearfar::observe::{CancelFlag, Event, Observer, Silent};
 use nearfar::params::Starts;
 use nearfar::{

@@ -131,7 +131,7 @@ impl Observer for Counting {
 fn every_method_stops_when_asked_and_tells_its_iterations() {
     let data = nearfar::generate::varied(300, 5, 3, 1.0, 5).unwrap();
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
-    // The default has rounds, not a loop, and tests of its own (engine.rs).
+    // The default has rounds, not a loop, and tests of its own (default.rs).
     for kind in others().filter(|kind| *kind != MethodKind::NearFar) {
         let mut params = quick(3, kind);
         params.stop = StopRule { max_iter: 50, loss_tolerance: -1.0, change_tolerance: -1.0 };
@@ -153,11 +153,11 @@ fn every_method_stops_when_asked_and_tells_its_iterations() {
 fn memory_is_planned() {
     for kind in others() {
         let params = Params { memory: Some(20 << 20), ..Params::of(10, kind) };
-        let refused = nearfar::prepared::plan(200_000, 512, &params);
+        let refused = nearfar::plan::plan(200_000, 512, &params);
         assert!(matches!(refused, Err(Error::Memory { .. })), "{kind}");
         // A graph of ten thousand points needs no n × n matrix.
         if kind.needs() == Needs::Graph {
-            let plan = nearfar::prepared::plan(10_000, 64, &Params::of(10, kind)).unwrap();
+            let plan = nearfar::plan::plan(10_000, 64, &Params::of(10, kind)).unwrap();
             assert!(plan.bytes < 8 * 10_000_u64.pow(2) / 4, "{kind}: {}", plan.bytes);
         }
     }
@@ -336,7 +336,7 @@ fn column_steps_and_products_agree_with_the_oracle() {
 fn a_preparation_refuses_what_it_was_not_made_for() {
     let data = nearfar::generate::blobs(40, 2, 2, 0.4, 1).unwrap();
     let input = Input::from(Samples::from_rows(&data.data, 40, 2).unwrap());
-    let graph = nearfar::family::Prepared::new(&input, &Params::of(2, MethodKind::Phals), &Silent).unwrap();
+    let graph = nearfar::PreparedGraph::new(&input, &Params::of(2, MethodKind::Phals), &Silent).unwrap();
     assert!(graph.fit(&Params::of(2, MethodKind::Spectral), &Silent).is_ok());
     for kind in [MethodKind::Lsdg, MethodKind::Gnmf, MethodKind::KMeans] {
         let refused = graph.fit(&Params::of(2, kind), &Silent).unwrap_err().to_string();

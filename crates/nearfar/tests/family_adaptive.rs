@@ -535,7 +535,7 @@ fn rbsmf_remembers_what_no_seed_changes() {
     let data = nearfar::generate::blobs(90, 5, 3, 1.0, 4).unwrap();
     let input = Input::from(Samples::from_rows(&data.data, 90, 5).unwrap());
     let params = |lambda: f64, seed: u64| Params::of(3, RbsMfParams { lambda, mu: 1.0 }).starts(1).seed(seed);
-    let plain = nearfar::family::Prepared::new(&input, &params(1.0, 0), &Silent).unwrap();
+    let plain = nearfar::PreparedGraph::new(&input, &params(1.0, 0), &Silent).unwrap();
     let remembering = plain.clone().remember_graphs();
     for (lambda, seed) in [(1.0, 0), (0.1, 0), (1.0, 1), (0.1, 1)] {
         let [a, b] =

@@ -1,13 +1,16 @@
 //! Properties that hold for any data and seed, against slow oracles.
 
+use nearfar::input::Input;
 use nearfar::labels::score::adjusted_rand;
+use nearfar::learn::aosymnmf::AoSymNmf;
 use nearfar::learn::lsdg::objective::Coefficients;
 use nearfar::learn::lsdg::{Density, Lsdg, LsdgParams};
-use nearfar::learn::{Method, Reseed, StopRule, TraceRow, aosymnmf::AoSymNmf, phals::Phals, run};
+use nearfar::learn::phals::Phals;
+use nearfar::learn::{Method, Reseed, StopRule, TraceRow, run};
 use nearfar::math::factor::Factor;
 use nearfar::math::kernel::Entry;
 use nearfar::math::rng::Stream;
-use nearfar::neighbors::{Input, rank};
+use nearfar::neighbors::rank;
 use nearfar::observe::Silent;
 use nearfar::slices::{FullSlices, Graph, Slices};
 use nearfar::{Model, Params, Precision, Prepared, Preset, Samples, fit};

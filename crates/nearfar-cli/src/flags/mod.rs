@@ -11,10 +11,11 @@ pub(crate) use labels::LabelArgs;
 pub(crate) use learn::LearnArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use values::{
-    Clusters, EngineName, GraphKind, GraphKindName, InputKind, MethodName, MetricName, ModeName,
+    Clusters, EngineName, ExportedGraph, GraphKindName, InputKind, MethodName, MetricName, ModeName,
     PrecisionName, PresetName, ProgressKind, Prune, RegularizerName, Scale, SolverName, StartName, ViewNames,
 };
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
@@ -60,11 +61,9 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// List the methods, or explain one
     Methods(MethodsArgs),
-    /// Reproduce the paper's tables and figures, or run a study of your own
-    Repro(ReproArgs),
     /// Write the report of a finished run as an HTML page
     Report(ReportArgs),
-    /// Show two runs or two studies side by side
+    /// Show two runs side by side
     Compare(CompareArgs),
     /// Estimate the memory and time of a run
     Plan(Box<PlanArgs>),
@@ -72,6 +71,9 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page
     Man(ManArgs),
+    /// Studies have a program of their own, which this names
+    #[command(hide = true, disable_help_flag = true, disable_version_flag = true)]
+    Repro(ReproArgs),
 }
 
 const CLUSTER_EXAMPLES: &str = "\
@@ -226,60 +228,6 @@ pub(crate) struct MethodsArgs {
     pub(crate) name: Option<MethodName>,
 }
 
-const REPRO_EXAMPLES: &str = "\
-Examples:
-  nearfar repro table-clustering --data data -o results
-  nearfar repro figures --data data -o results
-  nearfar repro table-ablation --print > my-study.toml   edit it, then:
-  nearfar repro my-study.toml --data data -o mine
-
-The data folder holds the files and a datasets.toml: [[dataset]] with name, file, truth and, optionally, title, k,
-scale and other input flags of `nearfar cluster`. Without datasets.toml the paper's eight are read as NPZ files.
-Every finished run is stored at once in runs.sqlite; the same command continues where it stopped.";
-
-/// Flags of `repro`.
-#[derive(Args, Debug)]
-#[command(after_help = REPRO_EXAMPLES)]
-pub(crate) struct ReproArgs {
-    /// table-datasets, table-clustering, table-ablation, table-orthogonality, table-aosymnmf, figures, all, the file of
-    /// a study, or the JSON of a finished table, which is written again in every form
-    #[arg(value_name = "STUDY")]
-    pub(crate) study: String,
-    /// JSONs of more finished tables, to join with the first: other rows, or other datasets
-    #[arg(value_name = "TABLE.json")]
-    pub(crate) more: Vec<String>,
-    /// Folder of the datasets
-    #[arg(long, value_name = "DIR", default_value = "data")]
-    pub(crate) data: PathBuf,
-    /// Folder of the results
-    #[arg(short, long, value_name = "DIR", default_value = "repro")]
-    pub(crate) out_dir: PathBuf,
-    /// Only these datasets
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
-    pub(crate) only: Option<Vec<String>>,
-    /// Only these rows of the study
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
-    pub(crate) rows: Option<Vec<String>>,
-    /// Number of seeds for the chosen setting
-    #[arg(long, value_name = "N")]
-    pub(crate) starts: Option<u64>,
-    /// Number of seeds for each setting of a grid
-    #[arg(long, value_name = "N")]
-    pub(crate) screen: Option<u64>,
-    /// Use every Nth value of each axis of the grids; the result says so
-    #[arg(long, value_name = "N")]
-    pub(crate) thin: Option<usize>,
-    /// Number of parallel runs [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<usize>,
-    /// Print the file of the study and run nothing
-    #[arg(long)]
-    pub(crate) print: bool,
-    /// Print errors only
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-}
-
 const REPORT_EXAMPLES: &str = "\
 Examples:
   nearfar cluster data.csv -k 3 --out-dir run
@@ -306,13 +254,13 @@ pub(crate) struct ReportArgs {
 /// Flags of `compare`.
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// A run folder (`nearfar cluster --out-dir`) or a study's JSON file or folder (`nearfar repro`)
+    /// A run folder (`nearfar cluster --out-dir`)
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
-    /// Another of the same kind
+    /// Another one
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
-    /// Also write a page to look at in a browser (two runs only)
+    /// Also write a page to look at in a browser
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }
@@ -353,6 +301,13 @@ pub(crate) struct CompletionsArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
     /// The command whose page is printed, instead of the program's
-    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "relabel", "score", "make", "demo", "methods", "repro", "report", "compare", "plan", "completions", "man"]))]
+    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "relabel", "score", "make", "demo", "methods", "report", "compare", "plan", "completions", "man"]))]
     pub(crate) command: Option<String>,
+}
+
+/// What was said to `repro`.
+#[derive(Args, Debug)]
+pub(crate) struct ReproArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<OsString>,
 }

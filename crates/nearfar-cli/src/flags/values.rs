@@ -4,8 +4,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use nearfar::engine::Engine;
-use nearfar::graph::GraphKind as FactoredGraph;
+use nearfar::graph::GraphKind;
+use nearfar::learn::nearfar::Engine;
 use nearfar::learn::{MethodKind, Regularizer};
 use nearfar::params::{Pruning, Starts};
 use nearfar::views::Views;
@@ -74,7 +74,7 @@ words!(
 );
 words!(
     /// Graphs that are factored.
-    GraphKindName => FactoredGraph { Ncut => FactoredGraph::Ncut, Lsdg => FactoredGraph::Lsdg }
+    GraphKindName => GraphKind { Ncut => GraphKind::Ncut, Lsdg => GraphKind::Lsdg }
 );
 
 /// Ways to find the factor; each method has some of them.
@@ -147,14 +147,14 @@ pub(crate) enum Scale {
 /// A learnt graph.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum GraphKind {
+pub(crate) enum ExportedGraph {
     #[default]
     S,
     D,
     Z,
 }
 
-impl GraphKind {
+impl ExportedGraph {
     /// The name of its column.
     pub(crate) fn letter(self) -> &'static str {
         match self {

@@ -11,9 +11,9 @@ use super::s3nmf::S3NmfParams;
 use super::sbsum::SBsumParams;
 use super::symnmf::SymNmfParams;
 use super::{Learned, StopRule};
-use crate::engine::NearFarParams;
 use crate::error::{Error, ParamError, Result};
 use crate::graph::SparseGraph;
+use crate::learn::nearfar::NearFarParams;
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::observe::{Observer, Stage};
@@ -192,7 +192,7 @@ impl MethodKind {
     /// Formula, parameters, cost, reference and when to use it, as Markdown.
     pub fn about(self) -> &'static str {
         match self {
-            Self::NearFar => include_str!("../engine/about.md"),
+            Self::NearFar => include_str!("nearfar/about.md"),
             Self::Lsdg => include_str!("lsdg/about.md"),
             Self::Phals => include_str!("phals/about.md"),
             Self::AoSymNmf => include_str!("aosymnmf/about.md"),
@@ -441,7 +441,7 @@ pub(crate) struct Task<'a> {
     pub(crate) seed: u64,
     pub(crate) member: usize,
     /// What RBSMF learnt before, which no seed changes.
-    pub(crate) known: &'a super::rbsmf::Known,
+    pub(crate) known: &'a super::rbsmf::LearntGraphs,
     pub(crate) observer: &'a dyn Observer,
 }
 

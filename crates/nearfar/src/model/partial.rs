@@ -3,8 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::{Model, Source};
-use crate::consensus::{Member, row_argmax};
-use crate::learn::MethodKind;
+use crate::learn::member::row_argmax;
+use crate::learn::{Member, MethodKind};
 use crate::observe::Event;
 use crate::params::Params;
 

@@ -6,9 +6,9 @@ mod update;
 
 use super::family::{Fitted, Labeling, Task};
 use super::{Learned, StopReason, TraceRow};
-use crate::consensus::while_learning;
 use crate::error::Result;
 use crate::labels::kmeans::KMeansParams;
+use crate::learn::member::while_learning;
 use crate::observe::{Stage, go_on};
 pub(crate) use update::indicator;
 

@@ -1,7 +1,15 @@
 #![doc = include_str!("about.md")]
 
+pub mod augment;
+mod fit;
+mod members;
+mod merge;
 pub mod objective;
+mod prepared;
+mod starts;
 pub mod weights;
+
+pub use prepared::Prepared;
 
 use objective::{Coefficients, Objective, rank_terms};
 use weights::{WeightStep, following_mu};

@@ -1,0 +1,335 @@
+//! The path of the methods that need no slices: neighbours → graph → starts → labels.
+//!
+//! Every method has the same starts for the same seed; the start with the smallest objective of its own gives the
+//! labels.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::error::{DataError, ParamError, Result};
+use crate::graph::SparseGraph;
+use crate::input::Input;
+use crate::labels::canonical::renumber;
+use crate::labels::kmeans::KMeansParams;
+use crate::learn;
+use crate::learn::family::{Fitted, Labeling, Rows, Task};
+use crate::learn::lsdg::objective::{Coefficients, Objective};
+use crate::learn::member::{MEMBER_STREAM, row_argmax, while_learning};
+use crate::learn::{Member, MethodKind, MethodParams, Needs, StopReason, start};
+use crate::math::factor::Factor;
+use crate::math::rng::Stream;
+use crate::model::{Model, Source, Warning};
+use crate::neighbors::SearchReport;
+use crate::observe::{Event, Observer, Stage, go_on};
+use crate::params::Params;
+use crate::plan::plan_held;
+use crate::run::{in_pool, timed};
+use crate::spectral::eigen::Operator;
+
+/// Streams that start the further random numbers of a member, past those of its V.
+const EXTRA_STREAM: u64 = 3 << 32;
+
+/// What the methods work on: searched and built once, for any number of fits.
+#[derive(Clone, Debug)]
+pub struct PreparedGraph {
+    graph: Option<Arc<SparseGraph>>,
+    rows: Option<Rows>,
+    sigma: Option<Vec<f64>>,
+    search: Option<SearchReport>,
+    warnings: Vec<Warning>,
+    n_samples: usize,
+    n_features: usize,
+    seconds: f64,
+    /// What RBSMF learnt, kept from fit to fit where that is wanted.
+    known: Option<Arc<learn::rbsmf::LearntGraphs>>,
+}
+
+/// Graphs of RBSMF that are kept from fit to fit: those of a small grid.
+const KEPT_GRAPHS: usize = 8;
+
+impl PreparedGraph {
+    /// Make what this method needs of the input: a graph, the samples, or both.
+    ///
+    /// # Errors
+    /// When the data breaks a rule, the method needs samples and the input is pairwise, or memory does not suffice.
+    pub fn new(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Self> {
+        params.check()?;
+        let (n_samples, n_features) = (input.n_samples(), input.n_features());
+        if n_samples == 0 {
+            return Err(DataError::Empty { n_samples, n_features }.into());
+        }
+        let ranks = input.share().map(|share| share.team().size());
+        plan_held(n_samples, n_features, params, ranks, Some(input.held()))?;
+        let needs = params.method.kind().needs();
+        if input.share().is_some() && params.method.kind() == MethodKind::S3Nmf {
+            // Its factorisations run side by side, which processes in step cannot do.
+            return Err(DataError::NeedsAllRows { what: params.method.kind().name() }.into());
+        }
+        let mut this = Self {
+            graph: None,
+            rows: None,
+            sigma: None,
+            search: None,
+            warnings: Vec::new(),
+            n_samples,
+            n_features,
+            seconds: 0.0,
+            known: None,
+        };
+        if matches!(needs, Needs::Samples | Needs::Both) {
+            this.rows = Some(rows(input, params)?);
+        }
+        if matches!(needs, Needs::Graph | Needs::Both) {
+            let (built, seconds) =
+                timed(Stage::Neighbors, observer, || in_pool(params, || params.graph.of(input, observer)));
+            let (graph, near) = built?;
+            (this.graph, this.sigma) = (Some(Arc::new(graph)), near.sigma);
+            (this.warnings, this.seconds) = (near.warnings, seconds);
+            this.search = Some(near.search);
+        }
+        Ok(this)
+    }
+
+    /// Keep the graphs that RBSMF learns (n²/2 numbers each, eight at most), which depend on its settings and on no
+    /// seed. The results are the same.
+    #[must_use]
+    pub fn remember_graphs(self) -> Self {
+        Self { known: Some(Arc::new(learn::rbsmf::LearntGraphs::up_to(KEPT_GRAPHS))), ..self }
+    }
+
+    /// The graph, where the method has one.
+    pub fn graph(&self) -> Option<&SparseGraph> {
+        self.graph.as_deref()
+    }
+
+    /// Learn from every start and label by the best.
+    ///
+    /// # Errors
+    /// When settings are out of range, the method cannot work on this data, or the observer asks to stop.
+    pub fn fit(&self, params: &Params, observer: &dyn Observer) -> Result<Model> {
+        params.check()?;
+        self.check_needs(params)?;
+        let (n, r) = (self.n_samples, params.n_clusters);
+        if r > n {
+            return Err(DataError::TooFewSamples { n_samples: n, n_clusters: r }.into());
+        }
+        go_on(observer, Stage::Learn)?;
+        let mut model = self.empty_model(params);
+        if r == n {
+            return Ok(model.every_point_alone());
+        }
+        let (members, seconds) =
+            timed(Stage::Learn, observer, || in_pool(params, || self.members(params, observer)));
+        model.timings.push((Stage::Learn, seconds));
+        model.members = members?;
+        let objective = |m: usize| model.members[m].objective.total();
+        model.best =
+            (0..model.members.len()).fold(0, |best, m| if objective(m) < objective(best) { m } else { best });
+        model.members[model.best].kept = true;
+        model.label_by_member();
+        model.look_back();
+        Ok(model)
+    }
+
+    /// The preparation was made for one method; another may need what it does not hold.
+    fn check_needs(&self, params: &Params) -> Result<(), ParamError> {
+        let kind = params.method.kind();
+        let (graph, rows) = (self.graph.is_some(), self.rows.is_some());
+        let (holds, allowed) = match kind.needs() {
+            Needs::Slices | Needs::Lists => {
+                (false, "a method other than lsdg and nearfar here; these are fitted by nearfar::fit")
+            }
+            Needs::Graph => (graph, "a method of the samples, or prepare with a method of a graph"),
+            Needs::Samples => (rows, "a method of a graph, or prepare with a method of the samples"),
+            Needs::Both => (graph && rows, "prepared with a method of graph and samples, such as gnmf"),
+        };
+        ParamError::unless(holds, "method", kind, allowed)
+    }
+
+    fn members(&self, params: &Params, observer: &dyn Observer) -> Result<Vec<Member>> {
+        let total = params.starts as u64;
+        // Whoever has enough still gets one start.
+        let wanted = |member: &usize| *member == 0 || !observer.enough();
+        let fresh = learn::rbsmf::LearntGraphs::up_to(1);
+        let known = self.known.as_deref().unwrap_or(&fresh);
+        let learn = |member: usize| {
+            let fitted = learn_one(params.method, self.task(params, member, known, observer))?;
+            let state = self.finish(params, fitted, observer)?;
+            observer.notice(&Event::Member { member, state: &state });
+            Task::unless_cancelled(&state.started)?;
+            observer.notice(&Event::Progress { stage: Stage::Learn, done: 1, total });
+            Ok(state)
+        };
+        // Processes in step take one start after the other; so do starts that share what the first one learns.
+        let shared = self.graph.as_ref().is_some_and(|graph| graph.share().is_some());
+        if shared || params.method.kind() == MethodKind::RbsMf {
+            return (0..params.starts).filter(wanted).map(learn).collect();
+        }
+        (0..params.starts).into_par_iter().filter(wanted).map(learn).collect()
+    }
+
+    fn task<'a>(
+        &'a self,
+        params: &'a Params,
+        member: usize,
+        known: &'a learn::rbsmf::LearntGraphs,
+        observer: &'a dyn Observer,
+    ) -> Task<'a> {
+        let (n, r) = (self.n_samples, params.n_clusters);
+        let mut stream = Stream::new(params.seed, MEMBER_STREAM + member as u64);
+        Task {
+            graph: self.graph.as_deref(),
+            rows: self.rows.as_ref(),
+            n_clusters: r,
+            start: start::random(n, r, &mut stream),
+            stream: Stream::new(params.seed, EXTRA_STREAM + member as u64),
+            stop: &params.stop,
+            kmeans_restarts: params.kmeans_restarts,
+            precision: params.method.precision(params.precision),
+            seed: params.seed,
+            member,
+            known,
+            observer,
+        }
+    }
+
+    fn finish(&self, params: &Params, fitted: Fitted, observer: &dyn Observer) -> Result<Member> {
+        let Fitted { learned, factor, objective, labeling } = fitted;
+        let mut votes = Vec::new();
+        let labels = match labeling {
+            // Nobody waits for k-means once the run is cancelled.
+            Labeling::KMeans if learned.reason == StopReason::Cancelled => row_argmax(&factor),
+            Labeling::Largest => row_argmax(&factor),
+            Labeling::Voted(all) => {
+                votes = all;
+                row_argmax(&factor)
+            }
+            Labeling::Given(labels) => labels,
+            Labeling::KMeans => {
+                let (n, r) = (factor.n_samples(), factor.n_columns());
+                let rows = crate::graph::to_rows(factor.values(), n, r);
+                KMeansParams::new(params.n_clusters)
+                    .restarts(params.kmeans_restarts)
+                    .fit_observed(&rows, n, r, params.seed, observer)
+                    .map_err(while_learning)?
+                    .labels
+            }
+        };
+        let dead =
+            |factor: &Factor| (0..factor.n_columns()).filter(|j| factor.nonzeros(*j).0.is_empty()).count();
+        Ok(Member {
+            spectral_start: false,
+            view: None,
+            neighbors: self.graph.as_ref().map(|_| params.graph.resolved_neighbors(self.n_samples)),
+            coefficients: Coefficients { alpha: 0.0, beta: None, mu: 0.0, eta: 0.0 },
+            near_weights: Vec::new(),
+            far_weights: Vec::new(),
+            started: learned,
+            learned: None,
+            objective: Objective { fit: objective, ..Objective::default() },
+            labels: Some(labels),
+            votes,
+            cut: None,
+            kept: false,
+            dead_columns: dead(&factor),
+            factor,
+        })
+    }
+
+    fn empty_model(&self, params: &Params) -> Model {
+        let source = self.graph.clone().map_or(Source::Nothing, Source::Graph);
+        Model {
+            sigma: self.sigma.clone(),
+            timings: vec![(Stage::Neighbors, self.seconds)],
+            warnings: self.warnings.clone(),
+            precision: params.method.precision(params.precision),
+            n_features: self.n_features,
+            search: self.search,
+            ..Model::empty(params, source)
+        }
+    }
+}
+
+impl Model {
+    /// Labels of the best start; a row's membership is its share in every column of V that stands for a cluster.
+    pub(crate) fn label_by_member(&mut self) {
+        let member = &self.members[self.best];
+        let raw = member.labels.as_deref().unwrap_or_default();
+        let r = self.params.n_clusters;
+        self.labels = renumber(raw);
+        self.membership = if raw == row_argmax(&member.factor) {
+            shares(&member.factor, raw, &self.labels, r)
+        } else {
+            self.labels
+                .iter()
+                .flat_map(|label| (0..r).map(move |c| f64::from(u8::from(c == *label))))
+                .collect()
+        };
+    }
+}
+
+/// Every row of V divided by its sum, its columns in the order of the labels.
+fn shares(factor: &Factor, raw: &[usize], labels: &[usize], r: usize) -> Vec<f64> {
+    let n = factor.n_samples();
+    let mut column_of = vec![0; r];
+    let mut used = vec![false; r];
+    for (label, raw) in labels.iter().zip(raw) {
+        (column_of[*label], used[*raw]) = (*raw, true);
+    }
+    // Columns that win no row follow in their order.
+    let n_found = labels.iter().max().map_or(0, |l| l + 1);
+    for (slot, column) in (n_found..r).zip((0..r).filter(|c| !used[*c])) {
+        column_of[slot] = column;
+    }
+    let mut membership = vec![0.0; n * r];
+    for i in 0..n {
+        // V of RBSMF has entries below 0.
+        let sum: f64 = (0..r).map(|c| factor.get(i, c).max(0.0)).sum();
+        for c in 0..r {
+            membership[i * r + c] =
+                if sum > 0.0 { factor.get(i, column_of[c]).max(0.0) / sum } else { 1.0 / r as f64 };
+        }
+    }
+    membership
+}
+
+/// The samples, n × m; with the cosine as metric every row has length 1.
+fn rows(input: &Input<'_>, params: &Params) -> Result<Rows> {
+    if input.share().is_some() {
+        return Err(DataError::NeedsAllRows { what: params.method.kind().name() }.into());
+    }
+    let Input::Samples(samples, metric) = input else {
+        return Err(DataError::NeedsSamples { method: params.method.kind().name() }.into());
+    };
+    samples.check()?;
+    let (n, m) = (samples.n_samples(), samples.n_features());
+    let mut values = vec![0.0; n * m];
+    for (i, row) in values.chunks_exact_mut(m).enumerate() {
+        samples.copy_row(i, row);
+        if *metric == crate::Metric::Cosine && !crate::math::kernel::normalize(row) {
+            return Err(DataError::ZeroRow { row: i }.into());
+        }
+    }
+    Ok(Rows { values, n, m })
+}
+
+fn learn_one(method: MethodParams, task: Task<'_>) -> Result<Fitted> {
+    match method {
+        // LSDG and the default have ways of their own; `check_needs` keeps them out.
+        MethodParams::NearFar(_) | MethodParams::Lsdg | MethodParams::Phals => Ok(learn::phals::learn(task)),
+        MethodParams::AoSymNmf(params) => Ok(learn::aosymnmf::learn(task, &params)),
+        MethodParams::SymNmf(params) => Ok(learn::symnmf::learn(task, params)),
+        MethodParams::Anls(params) => Ok(learn::anls::learn(task, &params)),
+        MethodParams::SBsum(params) => Ok(learn::sbsum::learn(task, params)),
+        MethodParams::GsNmf(params) => learn::gsnmf::learn(task, &params),
+        MethodParams::Gnmf(params) => learn::gnmf::learn(task, &params),
+        MethodParams::NmfAn(params) => learn::nmfan::learn(task, &params),
+        MethodParams::CgSymNmf(params) => Ok(learn::cgsymnmf::learn(task, &params)),
+        MethodParams::RbsMf(params) => learn::rbsmf::learn(task, &params),
+        MethodParams::S3Nmf(params) => learn::s3nmf::learn(task, &params),
+        MethodParams::KMeans => learn::kmeans::learn(task),
+        MethodParams::Spectral => learn::spectral::learn(task),
+        MethodParams::Nmf => Ok(learn::nmf::learn(task)),
+    }
+}
