@@ -1,4 +1,4 @@
-"""Paragraphs that the documentation of every estimator shares."""
+"""Paragraphs shared by the documentation of the estimators."""
 
 from __future__ import annotations
 
@@ -11,40 +11,41 @@ _PARTS = {
 graph : {"ncut", "lsdg"}, default="ncut"
     Which graph of nearest neighbours: normalised without self-loops, or the starting graph of LSDG.
 n_neighbors : int, default=None
-    Nearest others that count in the graph; by the number of samples if left out.
+    Nearest others that count in the graph. By default, chosen by the number of samples.
 """,
     "pairs": """
 metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-    How far apart two samples are. With "precomputed", X holds distances, n x n.
+    Distance between samples. With "precomputed", X holds distances, n x n.
 affinity : {"self_tuning", "precomputed"}, default="self_tuning"
     With "precomputed", X holds affinities, n x n, symmetric and 0 or more.
 """,
     "samples": """
 metric : {"euclidean", "cosine"}, default="euclidean"
-    How far apart two samples are; with "cosine" every sample is first scaled to length 1.
+    Distance between samples. With "cosine" every sample is first scaled to length 1.
 """,
     "common": """
 n_init : int, default=None
-    Independent starts, 1 to 1000; the default of the method if left out.
+    Independent starts, 1 to 1000. By default, the method's own number.
 max_iter : int, default=1000
-    Most iterations of a start.
+    Maximum number of iterations of a start.
 tol : float, default=None
-    Stop when the loss changes by no more than this share; the default of the method if left out. Negative: never.
+    Stop when the loss changes by no more than this share. By default, the method's own tolerance. A negative value
+    never stops.
 %(run)s
 callback : callable, default=None
-    Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
+    Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops and
     labels what it has learnt.
 """,
     "run": """
 random_state : int, RandomState instance or None, default=None
-    Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
+    Seed of everything random. The same number gives the same bits for any number of threads, and the same labels as
     the program's ``--seed``.
 n_jobs : int, default=None
-    Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+    Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
 verbose : int, default=0
-    1 shows a bar on stderr.
+    1 shows a progress bar on stderr.
 memory_limit : int, default=None
-    Bytes the run may use; 80 % of what is free if left out.
+    Bytes the run may use. By default, 80 % of the free memory.
 """,
     "attributes": """
 labels_ : ndarray of shape (n_samples,)
@@ -59,10 +60,10 @@ trace_ : dict of ndarray
 n_iter_ : int
     Iterations of the best start.
 stop_reason_ : str
-    Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-    "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+    Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+    "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
 complete_ : bool
-    False where the attributes are what Ctrl-C left.
+    False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
 objective_ : float
     Objective of the best start.
 agreement_ : float
@@ -70,15 +71,15 @@ agreement_ : float
 timings_ : dict of float
     Seconds per stage.
 members_ : list of dict
-    How every start went.
+    One entry per start, with its outcome.
 warnings_ : list of str
-    What a person should know; also given as Python warnings.
+    Warnings about data and result; also issued as Python warnings.
 seed_ : int
-    The seed in force.
+    The seed that was used.
 n_features_in_ : int
     Number of features seen during fit.
 feature_names_in_ : ndarray of shape (n_features_in_,)
-    Their names, where X had any.
+    Names of the features, if X had any.
 """,
     "weights": """
 near_weights_ : ndarray of shape (n_samples,)
@@ -88,7 +89,7 @@ far_weights_ : ndarray of shape (n_samples,)
 similarity_ : csr_matrix of shape (n_samples, n_samples)
     The learnt similarity S.
 dissimilarity_ : csr_matrix of shape (n_samples, n_samples)
-    The learnt dissimilarity D, made when it is first asked for.
+    The learnt dissimilarity D, computed on first access.
 affinity_matrix_ : ndarray of shape (n_samples, n_samples)
     S, D and the factor merged, with `store_affinity`.
 embedding_ : ndarray of shape (n_samples, n_clusters)
@@ -96,7 +97,7 @@ embedding_ : ndarray of shape (n_samples, n_clusters)
 eigenvalues_ : ndarray of shape (n_clusters + 1,)
     Leading eigenvalues of the normalised merged similarity.
 sigma_ : ndarray of shape (n_samples,)
-    Local scales, in the units of the data; not where affinities were given.
+    Local scales, in the units of the data. Not set for affinities.
 """,
 }
 

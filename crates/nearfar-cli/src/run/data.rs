@@ -265,8 +265,8 @@ fn classes(table: &Table, args: &InputArgs) -> Vec<String> {
 }
 
 /// A word as a shell takes it.
-fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else {
