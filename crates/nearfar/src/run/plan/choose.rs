@@ -1,6 +1,7 @@
 //! Which plan a run takes: that of its method, exact or binned, of what fits.
 
-use super::{FamilyJob, Held, Job, Plan, default_memory_limit};
+use super::compared::FamilyJob;
+use super::{Held, Job, Plan, default_memory_limit};
 use crate::error::{Error, ParamError, Result};
 use crate::learn::Needs;
 use crate::neighbors::{MAX_EXACT_SAMPLES, check_binned_count, check_count};
