@@ -15,11 +15,13 @@
 //! and hands it round, and every one writes and reads the lists of its rows. The files do not tell how many
 //! processes there were, so any number of them goes on.
 
+mod lists;
 mod manifest;
-mod parts;
+mod starts;
 
-pub use parts::ROWS;
-pub(crate) use parts::{FoundLists, Round, Sizes, Standing};
+pub(crate) use lists::FoundLists;
+pub use lists::ROWS;
+pub(crate) use starts::{Round, Sizes, Standing};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
