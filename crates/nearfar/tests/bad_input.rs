@@ -214,8 +214,10 @@ fn files_and_settings_shared_with_the_program() {
     assert_eq!(distinct.len(), cases.len());
 }
 
+/// The cases are those of the program, which writes settings as flags.
 fn holds(error: &Error, says: &str) -> Result<(), String> {
-    let text = error.to_string();
+    let flag = |name: &str| format!("--{}", name.replace('_', "-"));
+    let text = nearfar::error::spell_settings(&error.to_string(), flag);
     if text.contains(says) { Ok(()) } else { Err(format!("the message does not say {says:?}: {text}")) }
 }
 
