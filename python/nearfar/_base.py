@@ -451,8 +451,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         self.seed_ = about["params"]["seed"]
         self.members_ = about["members"]
         self.timings_ = dict(about["timings"])
-        # Warnings name flags of the program; here they are keywords.
-        self.warnings_ = [text.replace("--reseed", "reseed=True") for _, text in about["warnings"]]
+        self.warnings_ = [text for _, text in about["warnings"]]
         n = about["n_samples"]
         graph = model.similarity()
         if graph is not None:

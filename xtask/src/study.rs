@@ -10,7 +10,7 @@ use nearfar::learn::Member;
 use nearfar::learn::lsdg::{Alpha, start_weights};
 use nearfar::observe::Silent;
 use nearfar::params::{OUTLIER_CUT, Pruning};
-use nearfar::{Input, Params, Prepared, generate};
+use nearfar::{Input, Params, PreparedSlices, generate};
 
 use crate::data::{Dataset, EIGHT, mean_std};
 
@@ -132,7 +132,8 @@ pub(crate) fn run(folder: &Path, repeats: u64, only: &str) -> Result<()> {
     let cases = cases(folder)?;
     let mut table = Table::default();
     for (at, (name, data)) in cases.iter().enumerate() {
-        let prepared = Prepared::new(&Input::from(data.samples()), &Params::lsdg(data.classes), &Silent)?;
+        let prepared =
+            PreparedSlices::new(&Input::from(data.samples()), &Params::lsdg(data.classes), &Silent)?;
         for seed in 0..repeats {
             let base = Params { pruning: Pruning::None, ..Params::lsdg(data.classes).seed(seed) };
             for (setting, change) in SETTINGS.iter().filter(|(setting, _)| setting.contains(only)) {
@@ -158,7 +159,7 @@ pub(crate) fn run(folder: &Path, repeats: u64, only: &str) -> Result<()> {
 
 /// Averaging without learning: what a consensus gains by itself.
 fn controls(
-    prepared: &Prepared,
+    prepared: &PreparedSlices,
     params: &Params,
     seed: u64,
     mut add: impl FnMut(&str, &[usize]) -> Result<()>,

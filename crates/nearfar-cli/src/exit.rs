@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use nearfar::error::spell_settings;
 use nearfar::load::LoadError;
 use nearfar::{Error, ParamError};
 
@@ -33,6 +34,11 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// A message of the library with its settings as flags.
+pub(crate) fn in_flags(message: &str) -> String {
+    spell_settings(message, |name| format!("--{}", name.replace('_', "-")))
+}
+
 /// Why a command did not end with [`Exit::Done`].
 #[derive(Debug)]
 pub struct Failure {
@@ -51,7 +57,7 @@ pub type Outcome<T = ()> = Result<T, Failure>;
 impl Failure {
     /// A failure of this code.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), of_this_rank: false }
+        Self { exit, message: in_flags(&message.into()), of_this_rank: false }
     }
 
     /// Wrong use or bad input.

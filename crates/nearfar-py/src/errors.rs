@@ -1,5 +1,6 @@
 //! Every error of the library as the Python class a caller would expect.
 
+use nearfar::error::spell_settings;
 use nearfar::model::ModelFileError;
 use nearfar::{Error, ParamError};
 use pyo3::PyErr;
@@ -17,20 +18,29 @@ const NAMES: [(&str, &str); 8] = [
     ("memory", "memory_limit"),
 ];
 
+/// What Python calls a parameter.
+fn keyword(name: &str) -> &str {
+    NAMES.iter().find(|(library, _)| *library == name).map_or(name, |(_, python)| *python)
+}
+
+/// A message of the library with its settings as keywords.
+pub(crate) fn in_keywords(message: &str) -> String {
+    let message = message.replace("`precision` single", "precision=\"single\"");
+    spell_settings(&message, |name| match name {
+        "reseed" => "reseed=True".to_owned(),
+        "save_model" => "save()".to_owned(),
+        name => keyword(name).to_owned(),
+    })
+}
+
 pub(crate) fn of_param(error: &ParamError) -> PyErr {
     let ParamError { name, value, allowed } = error;
-    let name = NAMES.iter().find(|(library, _)| library == name).map_or(*name, |(_, python)| *python);
+    let name = keyword(name);
     PyValueError::new_err(format!("{name} = {value} is not allowed: it must be {allowed}"))
 }
 
 pub(crate) fn of(error: &Error) -> PyErr {
-    // Flags of the program are keywords here.
-    let text = || {
-        let text = error.to_string();
-        text.replace("--precision single", "precision=\"single\"")
-            .replace("--memory", "memory_limit")
-            .replace("--reseed", "reseed=True")
-    };
+    let text = || in_keywords(&error.to_string());
     match error {
         Error::Param(error) => of_param(error),
         Error::Memory { .. } => PyMemoryError::new_err(text()),

@@ -120,7 +120,7 @@ pub struct Ready {
     pub hash: String,
     /// Number of clusters.
     pub clusters: usize,
-    slices: nearfar::Prepared,
+    slices: nearfar::PreparedSlices,
     /// One preparation per graph that the study asks for; the first is the one cuts are measured on.
     graphs: Vec<(GraphParams, PreparedGraph)>,
 }
@@ -135,7 +135,7 @@ impl Ready {
         let clusters = spec.k.unwrap_or_else(|| data.classes());
         let fault = Error::run(&spec.name, "neighbours");
         let input = data.input().map_err(&fault)?;
-        let slices = nearfar::Prepared::new(&input, &Params::lsdg(clusters), &Silent)
+        let slices = nearfar::PreparedSlices::new(&input, &Params::lsdg(clusters), &Silent)
             .map_err(&fault)?
             .remember_starts();
         let mut ready = Self {
@@ -151,7 +151,7 @@ impl Ready {
     }
 
     /// The slices, ranks and affinities of all pairs.
-    pub fn slices(&self) -> &nearfar::Prepared {
+    pub fn slices(&self) -> &nearfar::PreparedSlices {
         &self.slices
     }
 

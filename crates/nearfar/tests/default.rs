@@ -11,8 +11,7 @@ use nearfar::model::{Keeper, SaveOptions};
 use nearfar::observe::{Event, Observer, Silent};
 use nearfar::views::{View, Views};
 use nearfar::{
-    Checkpoint, Error, Input, Metric, Model, NeighborLists, Params, Samples, SavedModel, Share, fit,
-    fit_observed, fit_saved,
+    Checkpoint, Error, Input, Metric, Model, NeighborLists, Params, Run, Samples, SavedModel, Share, fit,
 };
 use nearfar_testkit::threads::as_team;
 
@@ -261,7 +260,7 @@ fn a_run_that_is_stopped_anywhere_goes_on_to_the_same_bits() {
     loop {
         let checkpoint = Checkpoint::new(&folder).resume(true);
         let observer = StopsAt { left: AtomicUsize::new(events), keeper: Keeper::default() };
-        match fit_saved(&input, &params, &checkpoint, &observer) {
+        match Run::new(&params).checkpoint(&checkpoint).observe(&observer).fit(&input) {
             Ok(model) => {
                 assert_same("resumed", &bits(&model), &whole);
                 assert!(checkpoint.resumed().is_some_and(|resumed| resumed.starts > 0));
@@ -283,7 +282,7 @@ fn a_cancelled_run_leaves_its_best_member() {
     let mut kept = 0;
     for events in [1, 10, 30, 45, 60, 80] {
         let observer = StopsAt { left: AtomicUsize::new(events), keeper: Keeper::default() };
-        let ended = fit_observed(&samples(&data).into(), &params, &observer);
+        let ended = Run::new(&params).observe(&observer).fit(samples(&data));
         if ended.is_ok() {
             break;
         }

@@ -18,7 +18,7 @@ use nearfar::neighbors::{Neighborhoods, rank};
 use nearfar::observe::{Event, Observer, Silent};
 use nearfar::slices::{FullSlices, Graph, Slices};
 use nearfar::spectral::eigen::Operator;
-use nearfar::{DataError, Error, Input, Params, Samples, fit, fit_observed};
+use nearfar::{DataError, Error, Input, Params, Run, Samples, fit};
 use nearfar_testkit::golden::Golden;
 use nearfar_testkit::{hard, oracle};
 
@@ -136,14 +136,14 @@ fn every_method_stops_when_asked_and_tells_its_iterations() {
         let mut params = quick(3, kind);
         params.stop = StopRule { max_iter: 50, loss_tolerance: -1.0, change_tolerance: -1.0 };
         let counting = Counting::default();
-        let model = fit_observed(&Input::from(samples), &params, &counting).unwrap();
+        let model = Run::new(&params).observe(&counting).fit(samples).unwrap();
         let run = model.best_member().unwrap().last_loop();
         // k-means and spectral clustering have no loop of ours.
         if !matches!(kind, MethodKind::KMeans | MethodKind::Spectral) {
             assert!(run.iterations > 0 && !run.trace.is_empty(), "{kind}");
             assert!(counting.0.load(Ordering::Relaxed) >= run.iterations, "{kind}");
             assert!(run.trace.iter().all(|row| row.loss().is_finite()), "{kind}");
-            let stopped = fit_observed(&Input::from(samples), &params, &Impatient(AtomicUsize::new(0)));
+            let stopped = Run::new(&params).observe(&Impatient(AtomicUsize::new(0))).fit(samples);
             assert!(matches!(stopped, Err(Error::Cancelled { .. })), "{kind}: {stopped:?}");
         }
     }
@@ -168,12 +168,12 @@ fn methods_of_the_samples_refuse_pairs() {
     let distances = [0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0];
     let input = Input::Distances(Samples::from_rows(&distances, 3, 3).unwrap());
     for kind in others().filter(|kind| matches!(kind.needs(), Needs::Samples | Needs::Both)) {
-        let refused = fit_observed(&input, &Params::of(2, kind), &Silent).unwrap_err();
+        let refused = Run::new(&Params::of(2, kind)).fit(&input).unwrap_err();
         assert!(matches!(refused, Error::Data(DataError::NeedsSamples { .. })), "{kind}: {refused}");
         assert!(refused.to_string().contains(kind.name()));
     }
     for kind in others().filter(|kind| kind.needs() == Needs::Graph) {
-        let model = fit_observed(&input, &Params::of(2, kind), &Silent).unwrap();
+        let model = Run::new(&Params::of(2, kind)).fit(&input).unwrap();
         assert_eq!(model.labels.len(), 3, "{kind}");
     }
 }
@@ -342,7 +342,7 @@ fn a_preparation_refuses_what_it_was_not_made_for() {
         let refused = graph.fit(&Params::of(2, kind), &Silent).unwrap_err().to_string();
         assert!(refused.contains("method"), "{refused}");
     }
-    let slices = nearfar::Prepared::new(&input, &Params::lsdg(2), &Silent).unwrap();
+    let slices = nearfar::PreparedSlices::new(&input, &Params::lsdg(2), &Silent).unwrap();
     let refused = slices.fit(&Params::of(2, MethodKind::Phals), &Silent).unwrap_err().to_string();
     assert!(refused.contains("phals"), "{refused}");
 }

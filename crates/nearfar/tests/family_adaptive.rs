@@ -14,7 +14,7 @@ use nearfar::learn::{Learned, Method, MethodParams, StopRule, TraceRow, run};
 use nearfar::math::factor::Factor;
 use nearfar::math::rng::Stream;
 use nearfar::observe::{CancelFlag, Silent};
-use nearfar::{DataError, Error, Input, Metric, Model, Params, Precision, Samples, fit, fit_observed};
+use nearfar::{DataError, Error, Input, Metric, Model, Params, Precision, Run, Samples, fit};
 use nearfar_testkit::golden::Golden;
 use nearfar_testkit::{hard, oracle};
 use proptest::prelude::*;
@@ -480,7 +480,7 @@ fn a_raised_flag_stops_every_method() {
     let flag = CancelFlag::default();
     flag.cancel();
     for method in methods() {
-        let outcome = fit_observed(&input, &Params::of(2, method), &flag);
+        let outcome = Run::new(&Params::of(2, method)).observe(&flag).fit(&input);
         assert!(matches!(outcome, Err(Error::Cancelled { .. })), "{method:?}");
     }
 }
@@ -502,7 +502,7 @@ fn a_late_wish_to_stop_is_heard_too() {
         for asked in [1, 3, 5, 8, 12] {
             let late = After((asked as isize).into());
             let params = Params { stop: exactly(50), ..Params::of(2, method) };
-            let outcome = fit_observed(&input, &params, &late);
+            let outcome = Run::new(&params).observe(&late).fit(&input);
             assert!(matches!(outcome, Err(Error::Cancelled { .. })), "{method:?} after {asked}");
         }
     }

@@ -11,8 +11,7 @@ use nearfar::checkpoint::CheckpointError;
 use nearfar::generate::{Generated, mixture};
 use nearfar::observe::{Event, Observer, Silent};
 use nearfar::{
-    BinnedParams, Checkpoint, Error, Input, Metric, Mode, Model, Params, Samples, Share, Team, fit_observed,
-    fit_saved,
+    BinnedParams, Checkpoint, Error, Input, Metric, Mode, Model, Params, Run, Samples, Share, Team,
 };
 use nearfar_testkit::threads::as_team;
 
@@ -62,8 +61,8 @@ fn alone(data: &Generated, checkpoint: Option<&Checkpoint>) -> nearfar::Result<M
     let (input, params) =
         (Input::Samples(samples, Metric::Euclidean), params().mode(Mode::Binned).threads(2));
     match checkpoint {
-        Some(checkpoint) => fit_saved(&input, &params, checkpoint, &Silent),
-        None => fit_observed(&input, &params, &Silent),
+        Some(checkpoint) => Run::new(&params).checkpoint(checkpoint).fit(&input),
+        None => Run::new(&params).fit(&input),
     }
 }
 
@@ -79,7 +78,11 @@ fn part(
     let (rows, m) = (share.rows(), data.n_features);
     let samples = Samples::from_rows(&data.data[rows.start * m..rows.end * m], rows.len(), m).unwrap();
     let params = params.clone().threads(1 + team.rank() % 2);
-    fit_saved(&Input::Part(samples, Metric::Euclidean, &share), &params, checkpoint, observer)
+    Run::new(&params).checkpoint(checkpoint).observe(observer).fit(Input::Part(
+        samples,
+        Metric::Euclidean,
+        &share,
+    ))
 }
 
 fn resume(place: &Path) -> Checkpoint {

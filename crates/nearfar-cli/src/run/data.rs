@@ -4,13 +4,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use nearfar::input::Spread;
 use nearfar::load::{
     Format, LoadOptions, LoadProblem, MemoryBudget, Table, TableValues, Truth, load, load_bytes, load_part,
 };
 use nearfar::model::Scaling;
 use nearfar::plan::default_memory_limit;
-use nearfar::{Input, Samples, Share};
+use nearfar::{Input, Samples, Share, Spread};
 
 use super::scale::{rescale, scaling};
 use super::summary::Note;

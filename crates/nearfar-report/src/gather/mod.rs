@@ -11,7 +11,7 @@ use nearfar::math::factor::Factor;
 use nearfar::model::{BlockMeans, Blocks, TRACE_COLUMNS};
 use nearfar::observe::Observer;
 use nearfar::slices::SparseRows;
-use nearfar::{Input, Params, Prepared, Samples, SavedModel};
+use nearfar::{Input, Params, PreparedSlices, Samples, SavedModel};
 
 pub(crate) use data::histogram;
 pub(crate) use text64::{decode, encode};
@@ -125,7 +125,8 @@ impl Extras {
         }
         let correct = match (&truth, input) {
             (Some(known), Some(input)) if !model.near_weights.is_empty() && !by_default => {
-                let prepared = Prepared::new(input, &Params::lsdg(about.n_clusters).starts(1), observer)?;
+                let prepared =
+                    PreparedSlices::new(input, &Params::lsdg(about.n_clusters).starts(1), observer)?;
                 Some(prepared.correct_rate(&known.codes)?)
             }
             _ => None,

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::learn::nearfar::members::LearntMember;
-use crate::model::Model;
+use crate::model::Findings;
 use crate::slices::SparseRows;
 use crate::slices::ranked::Ranked;
 use crate::views::View;
@@ -71,15 +71,15 @@ impl Consensus {
     /// Labels, memberships, confidence and weights of the model.
     pub(crate) fn tell(
         &self,
-        model: &mut Model,
+        findings: &mut Findings,
         labels: &[u32],
         members: &[LearntMember],
         views: &[(View, f64, &Ranked)],
     ) {
-        let (n, k) = (labels.len(), model.params.n_clusters);
-        model.labels = labels.iter().map(|label| *label as usize).collect();
-        model.membership = vec![0.0; n * k];
-        model.membership.par_chunks_mut(k).enumerate().for_each(|(i, row)| {
+        let (n, k) = (labels.len(), findings.params.n_clusters);
+        findings.labels = labels.iter().map(|label| *label as usize).collect();
+        findings.membership = vec![0.0; n * k];
+        findings.membership.par_chunks_mut(k).enumerate().for_each(|(i, row)| {
             let edges = self.mean.starts[i]..self.mean.starts[i + 1];
             let sum: f64 = self.mean.values[edges.clone()].iter().sum();
             if sum > 0.0 {
@@ -97,8 +97,8 @@ impl Consensus {
             agree.map(|(_, share)| share).sum()
         };
         // Both must agree: their mean is too sure, their product is about as often right as it says (docs/defaults.md).
-        let membership = &model.membership;
-        model.confidence = (0..n)
+        let membership = &findings.membership;
+        findings.confidence = (0..n)
             .into_par_iter()
             .map(|i| (agreeing(i) * membership[i * k + labels[i] as usize]).clamp(0.0, 1.0))
             .collect();
@@ -107,13 +107,13 @@ impl Consensus {
         for (found, share) in members.iter().zip(&self.shares) {
             near.iter_mut().zip(&found.weights).for_each(|(sum, w)| *sum += share * w);
         }
-        model.near_weights = crate::slices::ranked::of_all_ranks(&near, n);
+        findings.near_weights = crate::slices::ranked::of_all_ranks(&near, n);
         let best = |a: usize, b: usize| {
             let key = |m: usize| (views[members[m].view].1, -members[m].member.objective.fit);
             key(b).0 > key(a).0 || (key(b).0 == key(a).0 && key(b).1 > key(a).1)
         };
-        model.best = (1..members.len()).fold(0, |so_far, m| if best(so_far, m) { m } else { so_far });
-        model.members = members.iter().map(|found| found.member.clone()).collect();
+        findings.best = (1..members.len()).fold(0, |so_far, m| if best(so_far, m) { m } else { so_far });
+        findings.members = members.iter().map(|found| found.member.clone()).collect();
     }
 }
 

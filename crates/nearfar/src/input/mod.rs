@@ -42,6 +42,12 @@ impl<'a> From<Samples<'a>> for Input<'a> {
     }
 }
 
+impl<'a> From<&Input<'a>> for Input<'a> {
+    fn from(input: &Input<'a>) -> Self {
+        *input
+    }
+}
+
 impl Input<'_> {
     /// Number of samples, n.
     pub fn n_samples(&self) -> usize {

@@ -1,7 +1,7 @@
 //! The fitted thing: labels, and everything they were made of.
 
 mod account;
-mod finish;
+mod findings;
 mod inspect;
 mod partial;
 mod predict;
@@ -12,6 +12,7 @@ mod warning;
 pub use crate::mixture::{Covariance, MixtureReport};
 pub use crate::views::Counted;
 pub use account::{Account, Lens, Trust};
+pub(crate) use findings::Findings;
 pub use inspect::{BlockMeans, Blocks};
 pub use partial::Keeper;
 pub use saved::{
@@ -99,36 +100,6 @@ pub(crate) enum Source {
 }
 
 impl Model {
-    /// Nothing learnt yet.
-    pub(crate) fn empty(params: &Params, source: Source) -> Self {
-        Self {
-            labels: Vec::new(),
-            membership: Vec::new(),
-            near_weights: Vec::new(),
-            far_weights: Vec::new(),
-            members: Vec::new(),
-            best: 0,
-            agreement: 1.0,
-            eigenvalues: Vec::new(),
-            embedding: Vec::new(),
-            sigma: None,
-            timings: Vec::new(),
-            warnings: Vec::new(),
-            params: params.clone(),
-            precision: Precision::Double,
-            n_features: 0,
-            binned: None,
-            search: None,
-            tree: None,
-            confidence: Vec::new(),
-            account: None,
-            lenses: Vec::new(),
-            standard: Standard::default(),
-            mixture: None,
-            source,
-        }
-    }
-
     /// Number of samples, n.
     pub fn n_samples(&self) -> usize {
         self.labels.len()

@@ -15,7 +15,7 @@ use super::Model;
 use crate::error::Result;
 use crate::input::{Input, Metric, Samples, Values};
 use crate::labels::score::adjusted_rand;
-use crate::learn::lsdg::Prepared;
+use crate::learn::lsdg::PreparedSlices;
 use crate::learn::trace::TraceRow;
 use crate::math::kernel::normalize;
 use crate::mixture::ByMixture;
@@ -63,9 +63,7 @@ pub enum ModelFileError {
         source: std::io::Error,
     },
     /// Another kind of file.
-    #[error(
-        "{name}: this is no nearfar model ({reason}); models are written by `nearfar cluster --save-model` and by save() in Python"
-    )]
+    #[error("{name}: this is no nearfar model ({reason}); name a file that `save_model` wrote")]
     Foreign {
         /// The file, or `model` for bytes from elsewhere.
         name: String,
@@ -380,7 +378,7 @@ impl SavedModel {
         }
         let Some(samples) = self.samples()? else { return Ok(None) };
         let input = Input::Samples(samples, self.metric());
-        let prepared = Prepared::new(&input, &Params::lsdg(self.about.n_clusters).starts(1), observer)?;
+        let prepared = PreparedSlices::new(&input, &Params::lsdg(self.about.n_clusters).starts(1), observer)?;
         Ok(Some(
             with_slices!(&*prepared.pairs, slices => slices.edges(&slices.per_weight(&self.far_weights))),
         ))

@@ -19,12 +19,11 @@ use crate::learn::member::{MEMBER_STREAM, row_argmax, while_learning};
 use crate::learn::{Member, MethodKind, MethodParams, Needs, StopReason, start};
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
-use crate::model::{Model, Source, Warning};
+use crate::model::{Findings, Model, Source, Warning};
 use crate::neighbors::SearchReport;
 use crate::observe::{Event, Observer, Stage, go_on};
-use crate::params::Params;
-use crate::plan::plan_held;
-use crate::run::{in_pool, timed};
+use crate::params::{Params, Settled};
+use crate::run::{in_pool, plan_of, timed};
 use crate::spectral::eigen::Operator;
 
 /// Streams that start the further random numbers of a member, past those of its V.
@@ -54,13 +53,13 @@ impl PreparedGraph {
     /// # Errors
     /// When the data breaks a rule, the method needs samples and the input is pairwise, or memory does not suffice.
     pub fn new(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Self> {
-        params.check()?;
+        Self::made(input, &params.settle(input.n_samples(), input.n_features())?, observer)
+    }
+
+    /// The same, of settings that were judged.
+    pub(crate) fn made(input: &Input<'_>, params: &Settled, observer: &dyn Observer) -> Result<Self> {
         let (n_samples, n_features) = (input.n_samples(), input.n_features());
-        if n_samples == 0 {
-            return Err(DataError::Empty { n_samples, n_features }.into());
-        }
-        let ranks = input.share().map(|share| share.team().size());
-        plan_held(n_samples, n_features, params, ranks, Some(input.held()))?;
+        plan_of(input, params)?;
         let needs = params.method.kind().needs();
         if input.share().is_some() && params.method.kind() == MethodKind::S3Nmf {
             // Its factorisations run side by side, which processes in step cannot do.
@@ -108,32 +107,33 @@ impl PreparedGraph {
     /// # Errors
     /// When settings are out of range, the method cannot work on this data, or the observer asks to stop.
     pub fn fit(&self, params: &Params, observer: &dyn Observer) -> Result<Model> {
-        params.check()?;
+        self.learn(params.settle(self.n_samples, self.n_features)?, observer)
+    }
+
+    /// The same, of settings that were judged.
+    pub(crate) fn learn(&self, settled: Settled, observer: &dyn Observer) -> Result<Model> {
+        let params = &settled;
         self.check_needs(params)?;
         let (n, r) = (self.n_samples, params.n_clusters);
-        if r > n {
-            return Err(DataError::TooFewSamples { n_samples: n, n_clusters: r }.into());
-        }
         go_on(observer, Stage::Learn)?;
-        let mut model = self.empty_model(params);
+        let mut findings = self.findings(params);
         if r == n {
-            return Ok(model.every_point_alone());
+            return Ok(findings.every_point_alone().into_model());
         }
         let (members, seconds) =
             timed(Stage::Learn, observer, || in_pool(params, || self.members(params, observer)));
-        model.timings.push((Stage::Learn, seconds));
-        model.members = members?;
-        let objective = |m: usize| model.members[m].objective.total();
-        model.best =
-            (0..model.members.len()).fold(0, |best, m| if objective(m) < objective(best) { m } else { best });
-        model.members[model.best].kept = true;
-        model.label_by_member();
-        model.look_back();
-        Ok(model)
+        findings.timings.push((Stage::Learn, seconds));
+        findings.members = members?;
+        let objective = |m: usize| findings.members[m].objective.total();
+        findings.best = (0..findings.members.len())
+            .fold(0, |best, m| if objective(m) < objective(best) { m } else { best });
+        findings.members[findings.best].kept = true;
+        findings.label_by_member();
+        Ok(findings.into_model())
     }
 
     /// The preparation was made for one method; another may need what it does not hold.
-    fn check_needs(&self, params: &Params) -> Result<(), ParamError> {
+    fn check_needs(&self, params: &Settled) -> Result<(), ParamError> {
         let kind = params.method.kind();
         let (graph, rows) = (self.graph.is_some(), self.rows.is_some());
         let (holds, allowed) = match kind.needs() {
@@ -147,7 +147,7 @@ impl PreparedGraph {
         ParamError::unless(holds, "method", kind, allowed)
     }
 
-    fn members(&self, params: &Params, observer: &dyn Observer) -> Result<Vec<Member>> {
+    fn members(&self, params: &Settled, observer: &dyn Observer) -> Result<Vec<Member>> {
         let total = params.starts as u64;
         // Whoever has enough still gets one start.
         let wanted = |member: &usize| *member == 0 || !observer.enough();
@@ -171,7 +171,7 @@ impl PreparedGraph {
 
     fn task<'a>(
         &'a self,
-        params: &'a Params,
+        params: &'a Settled,
         member: usize,
         known: &'a learn::rbsmf::LearntGraphs,
         observer: &'a dyn Observer,
@@ -194,7 +194,7 @@ impl PreparedGraph {
         }
     }
 
-    fn finish(&self, params: &Params, fitted: Fitted, observer: &dyn Observer) -> Result<Member> {
+    fn finish(&self, params: &Settled, fitted: Fitted, observer: &dyn Observer) -> Result<Member> {
         let Fitted { learned, factor, objective, labeling } = fitted;
         let mut votes = Vec::new();
         let labels = match labeling {
@@ -237,21 +237,21 @@ impl PreparedGraph {
         })
     }
 
-    fn empty_model(&self, params: &Params) -> Model {
+    fn findings(&self, params: &Settled) -> Findings {
         let source = self.graph.clone().map_or(Source::Nothing, Source::Graph);
-        Model {
+        Findings {
             sigma: self.sigma.clone(),
             timings: vec![(Stage::Neighbors, self.seconds)],
             warnings: self.warnings.clone(),
             precision: params.method.precision(params.precision),
             n_features: self.n_features,
             search: self.search,
-            ..Model::empty(params, source)
+            ..Findings::of(params.clone(), source)
         }
     }
 }
 
-impl Model {
+impl Findings {
     /// Labels of the best start; a row's membership is its share in every column of V that stands for a cluster.
     pub(crate) fn label_by_member(&mut self) {
         let member = &self.members[self.best];
@@ -295,7 +295,7 @@ fn shares(factor: &Factor, raw: &[usize], labels: &[usize], r: usize) -> Vec<f64
 }
 
 /// The samples, n × m; with the cosine as metric every row has length 1.
-fn rows(input: &Input<'_>, params: &Params) -> Result<Rows> {
+fn rows(input: &Input<'_>, params: &Settled) -> Result<Rows> {
     if input.share().is_some() {
         return Err(DataError::NeedsAllRows { what: params.method.kind().name() }.into());
     }

@@ -2,7 +2,7 @@
 
 pub mod checkpoint;
 pub(crate) mod compared;
-pub mod default;
+pub(crate) mod default;
 pub mod observe;
 pub mod params;
 pub mod plan;
@@ -10,17 +10,18 @@ pub mod plan;
 use std::time::Instant;
 
 use crate::checkpoint::Checkpoint;
-use crate::error::{DataError, ParamError, Result};
+use crate::error::{ParamError, Result};
 use crate::input::Input;
 use crate::learn::MethodParams;
-use crate::learn::lsdg::Prepared;
+use crate::learn::lsdg::PreparedSlices;
 use crate::model::Model;
 use crate::observe::{Event, Observer, Silent, Stage};
-use crate::params::Params;
+use crate::params::{Params, Settled};
 use crate::plan::{Plan, plan_held};
 use crate::processes::InStep;
+use compared::PreparedGraph;
 
-/// Cluster samples (or precomputed pairs) with these settings.
+/// Cluster samples (or precomputed pairs) with these settings; a [`Run`] with nothing else.
 ///
 /// ```
 /// use nearfar::{Params, Samples, fit};
@@ -34,89 +35,120 @@ use crate::processes::InStep;
 /// # Errors
 /// When data or settings break a rule, memory does not suffice, or the factor collapses.
 pub fn fit<'a>(input: impl Into<Input<'a>>, params: &Params) -> Result<Model> {
-    fit_observed(&input.into(), params, &Silent)
+    Run::new(params).fit(input)
 }
 
-/// The same, watched and saved as it goes: a run that was killed goes on from its checkpoint to the same bits as an
-/// unbroken one.
+/// A run: its settings, who watches it, and where it is kept.
 ///
-/// # Errors
-/// As [`fit_observed`]; for other methods than LSDG; and when the checkpoint cannot be written at all, or is
-/// another run's.
-pub fn fit_saved(
-    input: &Input<'_>,
-    params: &Params,
-    checkpoint: &Checkpoint,
-    observer: &dyn Observer,
-) -> Result<Model> {
-    params.check()?;
-    check_clusters(input.n_samples(), params)?;
-    let kind = params.method.kind();
-    let allowed = "nearfar or lsdg where the run saves itself; the other methods have no checkpoints";
-    let saves = matches!(params.method, MethodParams::Lsdg | MethodParams::NearFar(_));
-    ParamError::unless(saves, "method", kind, allowed)?;
-    let in_step = in_step(input, observer);
-    let observer = in_step.as_ref().map_or(observer, |in_step| in_step as &dyn Observer);
-    let plan = check_memory(input, params)?;
-    checkpoint.begin(input, params, &plan)?;
-    let saved = Some(checkpoint);
-    let model = if params.method == MethodParams::Lsdg {
-        Prepared::made(input, params, saved, observer)?.fit_saved(params, saved, observer)?
-    } else {
-        in_pool(params, || default::fit(input, params, saved, observer))?
-    };
-    checkpoint.share_troubles(observer);
-    Ok(model)
+/// ```
+/// use nearfar::{Params, Run, Samples, observe::CancelFlag};
+/// let data = nearfar::generate::moons(120, 0.05, 3)?;
+/// let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features)?;
+/// let stop = CancelFlag::default(); // another thread may raise it
+/// let model = Run::new(&Params::new(2)).observe(&stop).threads(1).fit(samples)?;
+/// assert_eq!(model.sizes().len(), 2);
+/// # Ok::<(), nearfar::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+#[must_use]
+pub struct Run<'a> {
+    params: &'a Params,
+    observer: &'a dyn Observer,
+    checkpoint: Option<&'a Checkpoint>,
+    threads: Option<usize>,
+}
+
+impl std::fmt::Debug for Run<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { params, checkpoint, threads, .. } = self;
+        f.debug_struct("Run")
+            .field("params", params)
+            .field("checkpoint", checkpoint)
+            .field("threads", threads)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Run<'a> {
+    /// With these settings; watched by nobody, kept nowhere.
+    pub fn new(params: &'a Params) -> Self {
+        Self { params, observer: &Silent, checkpoint: None, threads: None }
+    }
+
+    /// Watched, and stopped, by this observer.
+    pub fn observe(self, observer: &'a dyn Observer) -> Self {
+        Self { observer, ..self }
+    }
+
+    /// Kept in this checkpoint as it goes: a run that was killed goes on from there to the same bits as an unbroken
+    /// one. Only `nearfar` and `lsdg` can be kept.
+    pub fn checkpoint(self, checkpoint: &'a Checkpoint) -> Self {
+        Self { checkpoint: Some(checkpoint), ..self }
+    }
+
+    /// On this many threads, whatever the settings say. The result does not depend on it.
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads: Some(threads), ..self }
+    }
+
+    /// Cluster samples, or precomputed pairs.
+    ///
+    /// # Errors
+    /// When data or settings break a rule, memory does not suffice, the factor collapses, the checkpoint cannot be
+    /// written at all or is another run's, and [`Error::Cancelled`](crate::Error::Cancelled) when the observer asks to stop.
+    pub fn fit<'i>(&self, input: impl Into<Input<'i>>) -> Result<Model> {
+        let input = &input.into();
+        let (n_samples, n_features) = (input.n_samples(), input.n_features());
+        let settled = match self.threads {
+            Some(threads) => self.params.clone().threads(threads).settle(n_samples, n_features)?,
+            None => self.params.settle(n_samples, n_features)?,
+        };
+        let saves = matches!(settled.method, MethodParams::Lsdg | MethodParams::NearFar(_));
+        let allowed = "nearfar or lsdg where the run saves itself; the other methods have no checkpoints";
+        ParamError::unless(saves || self.checkpoint.is_none(), "method", settled.method.kind(), allowed)?;
+        // Processes that share the rows are watched in step.
+        let in_step = input.share().map(|share| InStep { inner: self.observer, team: share.team() });
+        let observer = in_step.as_ref().map_or(self.observer, |in_step| in_step as &dyn Observer);
+        let model = match settled.method {
+            MethodParams::NearFar(_) => {
+                let plan = plan_of(input, &settled)?;
+                self.begin(input, &settled, &plan)?;
+                in_pool(&settled, || default::fit(input, &settled, self.checkpoint, observer))?
+            }
+            MethodParams::Lsdg => {
+                if self.checkpoint.is_some() {
+                    self.begin(input, &settled, &plan_of(input, &settled)?)?;
+                }
+                PreparedSlices::made(input, &settled, self.checkpoint, observer)?.learn(
+                    settled,
+                    self.checkpoint,
+                    observer,
+                )?
+            }
+            _ => PreparedGraph::made(input, &settled, observer)?.learn(settled, observer)?,
+        };
+        if let Some(checkpoint) = self.checkpoint {
+            checkpoint.share_troubles(observer);
+        }
+        Ok(model)
+    }
+
+    fn begin(&self, input: &Input<'_>, settled: &Settled, plan: &Plan) -> Result<()> {
+        match self.checkpoint {
+            Some(checkpoint) => checkpoint.begin(input, settled, plan),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The plan of a run; memory that does not suffice is an error.
-fn check_memory(input: &Input<'_>, params: &Params) -> Result<Plan> {
-    let (n_samples, n_features) = (input.n_samples(), input.n_features());
-    if n_samples == 0 {
-        return Err(DataError::Empty { n_samples, n_features }.into());
-    }
+pub(crate) fn plan_of(input: &Input<'_>, settled: &Settled) -> Result<Plan> {
     let ranks = input.share().map(|share| share.team().size());
-    plan_held(n_samples, n_features, params, ranks, Some(input.held()))
-}
-
-/// The same, watched.
-///
-/// # Errors
-/// As [`fit`], and [`Error::Cancelled`] when the observer asks to stop.
-pub fn fit_observed(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Model> {
-    params.check()?;
-    check_clusters(input.n_samples(), params)?;
-    let in_step = in_step(input, observer);
-    let observer = in_step.as_ref().map_or(observer, |in_step| in_step as &dyn Observer);
-    match params.method {
-        MethodParams::NearFar(_) => {
-            check_memory(input, params)?;
-            in_pool(params, || default::fit(input, params, None, observer))
-        }
-        MethodParams::Lsdg => Prepared::new(input, params, observer)?.fit(params, observer),
-        _ => compared::PreparedGraph::new(input, params, observer)?.fit(params, observer),
-    }
-}
-
-/// Who watches where processes share the rows.
-fn in_step<'a>(input: &'a Input<'_>, observer: &'a dyn Observer) -> Option<InStep<'a>> {
-    input.share().map(|share| InStep { inner: observer, team: share.team() })
-}
-
-/// The number of clusters, where it was given.
-fn check_clusters(n_samples: usize, params: &Params) -> Result<()> {
-    if params.find_clusters { Ok(()) } else { check_sizes(n_samples, params.n_clusters) }
-}
-
-pub(crate) fn check_sizes(n_samples: usize, n_clusters: usize) -> Result<()> {
-    if n_samples > 0 && n_clusters > n_samples {
-        return Err(DataError::TooFewSamples { n_samples, n_clusters }.into());
-    }
-    Ok(())
+    plan_held(input.n_samples(), input.n_features(), settled, ranks, Some(input.held()))
 }
 
 /// Run on as many threads as asked for.
-pub(crate) fn in_pool<R: Send>(params: &Params, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+pub(crate) fn in_pool<R: Send>(params: &Settled, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
     match params.threads.map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build()) {
         Some(Ok(pool)) => pool.install(work),
         // No pool could be made (the system refused threads): the ambient one gives the same result.

@@ -1,6 +1,6 @@
 //! What a caller may set for a whole run, judged once, at the edge.
 
-use crate::error::ParamError;
+use crate::error::{DataError, ParamError, Result};
 use crate::graph::GraphParams;
 use crate::learn::lsdg::{Density, LsdgParams};
 use crate::learn::nearfar::NearFarParams;
@@ -124,7 +124,7 @@ impl BinnedParams {
     }
 }
 
-/// Settings of a run; nothing is judged before [`check`](Self::check), which every run calls first.
+/// Settings of a run; every run judges them first, for the size of its data ([`settle`](Self::settle)).
 ///
 /// ```
 /// use nearfar::Params;
@@ -324,6 +324,22 @@ impl Params {
         self.lsdg.check()
     }
 
+    /// Judge everything for a data set of this size; what comes back is all that a run works with.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), when there are no samples, and when there are fewer than clusters.
+    pub fn settle(&self, n_samples: usize, n_features: usize) -> Result<Settled> {
+        self.check()?;
+        if n_samples == 0 {
+            return Err(DataError::Empty { n_samples, n_features }.into());
+        }
+        let n_clusters = self.n_clusters;
+        if !self.find_clusters && n_clusters > n_samples {
+            return Err(DataError::TooFewSamples { n_samples, n_clusters }.into());
+        }
+        Ok(Settled(self.clone()))
+    }
+
     /// The model's settings for one member.
     pub(crate) fn member(&self, member: usize) -> LsdgParams {
         let mut lsdg = self.lsdg;
@@ -361,5 +377,39 @@ impl Params {
             }
         };
         kept.min(cuts.len())
+    }
+}
+
+/// Settings that passed [`Params::settle`] for the data at hand. The mathematics takes no others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settled(Params);
+
+impl std::ops::Deref for Settled {
+    type Target = Params;
+
+    fn deref(&self) -> &Params {
+        &self.0
+    }
+}
+
+impl Settled {
+    /// With the number of clusters that was found, 1 to n.
+    pub(crate) fn found_clusters(&mut self, n_clusters: usize) {
+        self.0.n_clusters = n_clusters;
+    }
+
+    /// With a smaller β.
+    pub(crate) fn weaker_beta(&mut self, beta: f64) {
+        self.0.lsdg.beta = beta;
+    }
+
+    /// With the mode that the data was prepared in.
+    pub(crate) fn in_mode(&self, mode: Mode) -> Self {
+        Self(Params { mode, ..self.0.clone() })
+    }
+
+    /// As a finished model keeps them.
+    pub(crate) fn into_params(self) -> Params {
+        self.0
     }
 }

@@ -3,13 +3,13 @@
 use crate::checkpoint::{Checkpoint, Round};
 use crate::error::{Error, ParamError, Result};
 use crate::learn::lsdg::members::{Earlier, Ensemble};
-use crate::learn::lsdg::{Density, Prepared, start_weights};
+use crate::learn::lsdg::{Density, PreparedSlices, start_weights};
 use crate::learn::{Member, MethodParams};
 use crate::math::factor::Factor;
-use crate::model::{Model, Source, Warning, merged};
+use crate::model::{Findings, Model, Source, Warning, merged};
 use crate::observe::{Observer, Stage, go_on};
-use crate::params::{Mode, Params};
-use crate::run::{check_sizes, in_pool, timed};
+use crate::params::{Mode, Params, Settled};
+use crate::run::{in_pool, timed};
 use crate::slices::{Graph, Slices, with_slices};
 use crate::spectral;
 use crate::spectral::SpectralLabels;
@@ -18,35 +18,33 @@ use crate::spectral::eigen::Operator;
 /// Below this β the next weaker one is 0.
 const LEAST_BETA: f64 = 0.1;
 
-impl Prepared {
+impl PreparedSlices {
     /// Learn, augment and label.
     ///
     /// # Errors
-    /// As [`crate::fit_observed`].
+    /// As [`Run::fit`](crate::Run::fit); for other methods than LSDG.
     pub fn fit(&self, params: &Params, observer: &dyn Observer) -> Result<Model> {
-        self.fit_saved(params, None, observer)
+        let settled = params.settle(self.n_samples(), self.n_features)?;
+        let allowed = "lsdg here; the other methods are learnt from a PreparedGraph";
+        ParamError::unless(settled.method == MethodParams::Lsdg, "method", settled.method.kind(), allowed)?;
+        self.learn(settled, None, observer)
     }
 
     /// The same; kept in a checkpoint as it goes.
-    pub(crate) fn fit_saved(
+    pub(crate) fn learn(
         &self,
-        params: &Params,
+        params: Settled,
         checkpoint: Option<&Checkpoint>,
         observer: &dyn Observer,
     ) -> Result<Model> {
-        params.check()?;
-        let kind = params.method.kind();
-        let allowed = "lsdg here; the other methods are learnt from nearfar::run::compared::PreparedGraph";
-        ParamError::unless(params.method == MethodParams::Lsdg, "method", kind, allowed)?;
-        check_sizes(self.n_samples(), params.n_clusters)?;
         // The mode was chosen when the data was prepared.
         let mode = if self.binned_report().is_some() { Mode::Binned } else { Mode::Exact };
-        let side_by_side = self.plan(&Params { mode, ..params.clone() })?.side_by_side;
-        in_pool(params, || {
+        let side_by_side = self.plan(&params.in_mode(mode))?.side_by_side;
+        in_pool(&params, || {
             let saved = self.round(checkpoint);
             with_slices!(&*self.pairs, slices => {
-                let model = self.learn_slices(slices, params, side_by_side, saved, observer)?;
-                self.finish_slices(slices, model, saved, observer)
+                let findings = self.learn_slices(slices, &params, side_by_side, saved, observer)?;
+                self.finish_slices(slices, findings, saved, observer)
             })
         })
     }
@@ -61,60 +59,59 @@ impl Prepared {
     fn learn_slices<S: Slices>(
         &self,
         slices: &S,
-        params: &Params,
+        params: &Settled,
         side_by_side: usize,
         saved: Option<Round<'_>>,
         observer: &dyn Observer,
-    ) -> Result<Model>
+    ) -> Result<Findings>
     where
         S::Graph: Sync,
     {
         go_on(observer, Stage::Learn)?;
-        let mut model = self.empty_model(params);
+        let mut findings = self.findings(params);
         let (n, r) = (slices.n_samples(), params.n_clusters);
         if r == n {
-            return Ok(model.every_point_alone());
+            return Ok(findings.every_point_alone());
         }
         let known = Earlier { starts: self.known.as_deref(), saved };
         let (members, seconds) =
-            timed(Stage::Learn, observer, || learn(slices, &mut model, side_by_side, known, observer));
-        model.timings.push((Stage::Learn, seconds));
-        model.members = match members {
+            timed(Stage::Learn, observer, || learn(slices, &mut findings, side_by_side, known, observer));
+        findings.timings.push((Stage::Learn, seconds));
+        findings.members = match members {
             // One cluster is one cluster, whatever V says.
             Err(Error::Collapsed { .. }) if r == 1 => Vec::new(),
             members => members?,
         };
-        model.warn_of_near_end(slices);
-        Ok(model)
+        findings.warn_of_near_end(slices);
+        Ok(findings)
     }
 
     fn finish_slices<S: Slices>(
         &self,
         slices: &S,
-        mut model: Model,
+        mut findings: Findings,
         saved: Option<Round<'_>>,
         observer: &dyn Observer,
     ) -> Result<Model> {
-        if !model.labels.is_empty() {
-            return Ok(model); // every point alone
+        if !findings.labels.is_empty() {
+            return Ok(findings.into_model()); // every point alone
         }
-        let (n, ranks) = (slices.n_samples(), model.params.lsdg.resolved_start_ranks(slices.n_samples()));
-        model.gather_weights(slices);
+        let (n, ranks) = (slices.n_samples(), findings.params.lsdg.resolved_start_ranks(slices.n_samples()));
+        findings.gather_weights(slices);
         go_on(observer, Stage::Augment)?; // also where nothing is augmented
-        if model.members.is_empty() {
+        if findings.members.is_empty() {
             let (near, far) = start_weights(slices.multiplicity(), ranks);
-            (model.near_weights, model.far_weights) = (slices.per_rank(&near), slices.per_rank(&far));
-            (model.labels, model.membership) = (vec![0; n], vec![1.0; n]);
+            (findings.near_weights, findings.far_weights) = (slices.per_rank(&near), slices.per_rank(&far));
+            (findings.labels, findings.membership) = (vec![0; n], vec![1.0; n]);
         } else {
-            model.label_by_spectrum(slices, saved, observer)?;
+            findings.label_by_spectrum(slices, saved, observer)?;
         }
-        model.look_back();
-        model.warn_of_pieces(self.pieces(ranks));
-        Ok(model)
+        findings.pieces = self.pieces(ranks);
+        Ok(findings.into_model())
     }
 
-    fn empty_model(&self, params: &Params) -> Model {
-        Model {
+    fn findings(&self, params: &Settled) -> Findings {
+        Findings {
             sigma: self.sigma.clone(),
             timings: vec![(Stage::Neighbors, self.seconds[0]), (Stage::Slices, self.seconds[1])],
             warnings: self.warnings.clone(),
@@ -122,12 +119,12 @@ impl Prepared {
             n_features: self.n_features,
             binned: self.binned_report(),
             search: self.binned_report().map(|report| report.search),
-            ..Model::empty(params, Source::Pairs(self.pairs.clone()))
+            ..Findings::of(params.clone(), Source::Pairs(self.pairs.clone()))
         }
     }
 }
 
-impl Model {
+impl Findings {
     /// Behind the last near rank weights are shared: a kept member that trusts it, or ranks behind it, may have
     /// asked for more of them.
     fn warn_of_near_end<S: Slices>(&mut self, slices: &S) {
@@ -197,15 +194,6 @@ impl Model {
         }
         Ok(())
     }
-
-    /// Z joins what the members put together, however far apart: pieces of the data itself are counted apart from it.
-    fn warn_of_pieces(&mut self, pieces: usize) {
-        let asked = self.params.n_clusters;
-        let known = |warning: &Warning| matches!(warning, Warning::ManyPieces { .. });
-        if pieces > asked && !self.warnings.iter().any(known) {
-            self.warnings.push(Warning::ManyPieces { pieces, n_clusters: asked });
-        }
-    }
 }
 
 /// All members. Where μ follows the data (nobody chose it) and D pushes every member's V to zero, as it can on a few
@@ -213,7 +201,7 @@ impl Model {
 /// says so.
 fn learn<S: Slices>(
     slices: &S,
-    model: &mut Model,
+    findings: &mut Findings,
     side_by_side: usize,
     mut known: Earlier<'_>,
     observer: &dyn Observer,
@@ -221,21 +209,21 @@ fn learn<S: Slices>(
 where
     S::Graph: Sync,
 {
-    let asked = model.params.lsdg.beta;
+    let asked = findings.params.lsdg.beta;
     loop {
-        let members = Ensemble::new(slices, &model.params, &known, observer)?.learn(side_by_side);
-        let lsdg = &mut model.params.lsdg;
+        let members = Ensemble::new(slices, &findings.params, &known, observer)?.learn(side_by_side);
+        let lsdg = findings.params.lsdg;
         let follows = matches!(lsdg.density, Density::Neighbors(_)) && lsdg.dissimilarity && lsdg.beta > 0.0;
-        let learns = model.params.n_clusters > 1;
+        let learns = findings.params.n_clusters > 1;
         if learns && follows && matches!(members, Err(Error::Collapsed { .. })) {
-            lsdg.beta = if lsdg.beta > LEAST_BETA { lsdg.beta / 4.0 } else { 0.0 };
+            findings.params.weaker_beta(if lsdg.beta > LEAST_BETA { lsdg.beta / 4.0 } else { 0.0 });
             if let Some(round) = &mut known.saved {
                 round.attempt += 1;
             }
             continue;
         }
         if lsdg.beta < asked {
-            model.warnings.push(Warning::WeakerBeta { asked, used: lsdg.beta });
+            findings.warnings.push(Warning::WeakerBeta { asked, used: lsdg.beta });
         }
         return members;
     }

@@ -20,7 +20,7 @@ use crate::learn::{Learned, Member, StopReason, TraceRow, start};
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::observe::{Event, Observer, Quiet, Stage};
-use crate::params::Params;
+use crate::params::{Params, Settled};
 use crate::slices::{Graph, Slices};
 use crate::spectral;
 use crate::spectral::eigen::{EigenParams, largest};
@@ -33,7 +33,7 @@ const QUICK_RESTARTS: usize = 5;
 /// Everything members share.
 pub(crate) struct Ensemble<'a, S: Slices> {
     pub(crate) slices: &'a S,
-    pub(crate) params: &'a Params,
+    pub(crate) params: &'a Settled,
     pub(crate) observer: &'a dyn Observer,
     /// sym S(w₀), only where members are judged.
     base: Option<S::Graph>,
@@ -66,7 +66,7 @@ where
 {
     pub(crate) fn new(
         slices: &'a S,
-        params: &'a Params,
+        params: &'a Settled,
         known: &'a Earlier<'a>,
         observer: &'a dyn Observer,
     ) -> Result<Self> {
@@ -302,7 +302,7 @@ where
     }
 
     fn start_key(&self, member: usize, lsdg: &LsdgParams) -> StartKey {
-        let Params { n_clusters, seed, stop, .. } = *self.params;
+        let Params { n_clusters, seed, stop, .. } = **self.params;
         let start_ranks = lsdg.resolved_start_ranks(self.slices.n_samples());
         StartKey { n_clusters, seed, member, start_ranks, stop }
     }

@@ -2,16 +2,16 @@
 
 use crate::error::{DataError, ParamError, Result};
 use crate::learn::Member;
-use crate::learn::lsdg::Prepared;
+use crate::learn::lsdg::PreparedSlices;
 use crate::math::factor::Factor;
 use crate::model::weighted;
 use crate::observe::Observer;
-use crate::params::Params;
+use crate::params::{Params, Settled};
 use crate::run::in_pool;
 use crate::slices::{Graph, Slices, with_slices};
 use crate::spectral;
 
-impl Prepared {
+impl PreparedSlices {
     /// Labels from the mean of these members' Z, each with its weight.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl Prepared {
             self.same_length(member.factor.n_samples())?;
         }
         with_slices!(&*self.pairs, slices => {
-            label(params, observer, || weighted(slices, members))
+            label(&params.settle(self.n_samples(), self.n_features)?, observer, || weighted(slices, members))
         })
     }
 
@@ -47,7 +47,7 @@ impl Prepared {
         let share = 1.0 / labelings.len() as f64;
         with_slices!(&*self.pairs, slices => {
             let nothing = vec![0.0; slices.multiplicity().len()];
-            label(params, observer, || {
+            label(&params.settle(self.n_samples(), self.n_features)?, observer, || {
                 let mut graph = slices.new_graph();
                 for labels in labelings {
                     slices.augment(&nothing, &nothing, &indicator(labels), share, &mut graph);
@@ -70,7 +70,7 @@ impl Prepared {
         with_slices!(&*self.pairs, slices => {
             let expected = slices.multiplicity().len();
             ParamError::unless(weights.len() == expected, "weights", weights.len(), "one for every rank")?;
-            label(params, observer, || {
+            label(&params.settle(self.n_samples(), self.n_features)?, observer, || {
                 let mut graph = slices.new_graph();
                 slices.combine(weights, &mut graph);
                 graph
@@ -86,11 +86,10 @@ impl Prepared {
 
 /// Spectral clustering of a graph, on as many threads as asked for.
 fn label<G: Graph>(
-    params: &Params,
+    params: &Settled,
     observer: &dyn Observer,
     graph: impl FnOnce() -> G + Send,
 ) -> Result<Vec<usize>> {
-    params.check()?;
     in_pool(params, || {
         let (r, restarts) = (params.n_clusters, params.kmeans_restarts);
         Ok(spectral::cluster(&graph(), r, restarts, params.seed, observer)?.labels)

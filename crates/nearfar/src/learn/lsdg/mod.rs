@@ -9,7 +9,7 @@ mod prepared;
 mod starts;
 pub mod weights;
 
-pub use prepared::Prepared;
+pub use prepared::PreparedSlices;
 
 use objective::{Coefficients, Objective, rank_terms};
 use weights::{WeightStep, following_mu};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::checkpoint::{Checkpoint, FoundLists};
-use crate::error::{DataError, Result};
+use crate::error::Result;
 use crate::input::Input;
 use crate::learn::lsdg::starts::RememberedStarts;
 use crate::learn::lsdg::{default_start_ranks, start_weights};
@@ -14,26 +14,26 @@ use crate::neighbors::nearest::{found, points_of};
 use crate::neighbors::search::SearchBy;
 use crate::neighbors::{Neighborhoods, SIGMA_NEIGHBOR, check_count, rank};
 use crate::observe::{Observer, Stage, go_on};
-use crate::params::Params;
+use crate::params::{Params, Settled};
 use crate::plan::{Held, Plan, Precision, plan_held};
 use crate::processes::Share;
-use crate::run::{in_pool, timed};
+use crate::run::{in_pool, plan_of, timed};
 use crate::slices::{BinnedReport, BinnedShape, BinnedSlices, FullSlices, Pairs, Slices, with_slices};
 use crate::spectral;
 
 /// Neighbours and slices of a data set; share it between runs that differ in settings only.
 ///
 /// ```
-/// use nearfar::{Input, Params, Prepared, Samples, observe::Silent};
+/// use nearfar::{Input, Params, PreparedSlices, Samples, observe::Silent};
 /// let data = nearfar::generate::blobs(90, 3, 2, 0.4, 1)?;
 /// let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features)?;
-/// let prepared = Prepared::new(&Input::from(samples), &Params::lsdg(3), &Silent)?;
+/// let prepared = PreparedSlices::new(&Input::from(samples), &Params::lsdg(3), &Silent)?;
 /// let twice = [prepared.fit(&Params::lsdg(3), &Silent)?, prepared.fit(&Params::lsdg(3).starts(1), &Silent)?];
 /// assert_eq!(twice[0].labels.len(), 90);
 /// # Ok::<(), nearfar::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Prepared {
+pub struct PreparedSlices {
     pub(crate) pairs: Arc<Pairs>,
     /// What a person should know about the data.
     pub warnings: Vec<Warning>,
@@ -49,35 +49,30 @@ pub struct Prepared {
     report: Option<BinnedReport>,
 }
 
-impl Prepared {
+impl PreparedSlices {
     /// Rank and slice. Of the settings only seed, threads, memory, precision and the sizes matter.
     ///
     /// # Errors
     /// When the data breaks a rule, the settings are out of range, or memory does not suffice.
     pub fn new(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Self> {
-        Self::made(input, params, None, observer)
+        let settled = params.settle(input.n_samples(), input.n_features())?;
+        Self::made(input, &settled, None, observer)
     }
 
     /// The same; the neighbours of binned mode are kept in a checkpoint, or taken from it.
     pub(crate) fn made(
         input: &Input<'_>,
-        params: &Params,
+        params: &Settled,
         checkpoint: Option<&Checkpoint>,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        params.check()?;
-        let (n_samples, n_features) = (input.n_samples(), input.n_features());
-        if n_samples == 0 {
-            return Err(DataError::Empty { n_samples, n_features }.into());
-        }
-        let ranks = input.share().map(|share| share.team().size());
-        let plan = plan_held(n_samples, n_features, params, ranks, Some(input.held()))?;
+        let plan = plan_of(input, params)?;
         if let Some(shape) = plan.binned {
             return in_pool(params, || {
                 Self::binned(input, shape, plan.precision, params.seed, checkpoint, observer)
             });
         }
-        check_count(n_samples)?;
+        check_count(input.n_samples())?;
         in_pool(params, || match plan.precision {
             Precision::Single => Self::sliced::<f32>(input, params, observer, Pairs::Single),
             _ => Self::sliced::<f64>(input, params, observer, Pairs::Double),
@@ -93,7 +88,7 @@ impl Prepared {
 
     fn sliced<E: Entry>(
         input: &Input<'_>,
-        params: &Params,
+        params: &Settled,
         observer: &dyn Observer,
         wrap: impl FnOnce(FullSlices<E>) -> Pairs,
     ) -> Result<Self> {
@@ -162,7 +157,7 @@ impl Prepared {
     }
 
     /// The plan for more work on this data.
-    pub(crate) fn plan(&self, params: &Params) -> Result<Plan> {
+    pub(crate) fn plan(&self, params: &Settled) -> Result<Plan> {
         let ranks = self.share().map(|share| share.team().size());
         plan_held(self.n_samples(), self.n_features, params, ranks, Some(self.held))
     }
@@ -239,8 +234,8 @@ impl Prepared {
         neighbors: Option<usize>,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        params.check()?;
         let n = self.n_samples();
+        let params = &params.settle(n, self.n_features)?;
         let ranks = neighbors.map_or_else(|| default_start_ranks(n), |k| k.saturating_add(1)).min(n);
         in_pool(params, || {
             with_slices!(&*self.pairs, slices => {

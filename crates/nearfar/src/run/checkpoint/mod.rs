@@ -75,7 +75,7 @@ pub enum CheckpointError {
     },
     /// A run that was not to be resumed would write over a checkpoint.
     #[error(
-        "{folder}: the folder holds the checkpoint of a run of {n_samples} points; go on with it (--resume), choose another folder, or delete the nearfar-* files in it"
+        "{folder}: the folder holds the checkpoint of a run of {n_samples} points; go on with it (`resume`), choose another folder, or delete the nearfar-* files in it"
     )]
     Taken {
         /// The folder.
@@ -134,13 +134,13 @@ pub enum CheckpointError {
 /// A folder that a run saves itself in; see the [module](self).
 ///
 /// ```
-/// use nearfar::{Checkpoint, Input, Params, Samples, fit_saved, observe::Silent};
+/// use nearfar::{Run, Checkpoint, Input, Params, Samples, observe::Silent};
 /// let data = nearfar::generate::moons(120, 0.05, 3)?;
 /// let input = Input::from(Samples::from_rows(&data.data, data.n_samples, data.n_features)?);
 /// # let folder = std::env::temp_dir().join(format!("nearfar-doc-{}", std::process::id()));
 /// // `resume` goes on from what is in the folder, and starts from the beginning where there is nothing.
 /// let checkpoint = Checkpoint::new(&folder).resume(true);
-/// let model = fit_saved(&input, &Params::lsdg(2), &checkpoint, &Silent)?;
+/// let model = Run::new(&Params::lsdg(2)).checkpoint(&checkpoint).fit(&input)?;
 /// // Once the result is safe:
 /// checkpoint.remove()?;
 /// # std::fs::remove_dir(&folder).unwrap();

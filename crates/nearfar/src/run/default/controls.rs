@@ -52,7 +52,12 @@ pub fn controls(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> 
     let own = NearFarParams { engine: Engine::Graph, ..params.nearfar() };
     params.method = MethodParams::NearFar(own);
     let (k, seed) = (params.n_clusters, params.seed);
-    let model = crate::run::default::fit(input, &params, None, observer)?;
+    let model = crate::run::default::fit(
+        input,
+        &params.settle(input.n_samples(), input.n_features())?,
+        None,
+        observer,
+    )?;
     let trust = model.account.as_ref().map(|account| account.views.clone()).unwrap_or_default();
     let weight = |view: View| trust.iter().find(|trust| trust.view == view).map_or(1.0, |trust| trust.weight);
     let data = Data::of(input, own.views, seed)?;

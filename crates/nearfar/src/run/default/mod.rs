@@ -16,19 +16,19 @@ use rayon::prelude::*;
 
 use crate::checkpoint::Checkpoint;
 use crate::consensus::Consensus;
-use crate::error::{DataError, ParamError, Result};
+use crate::error::{ParamError, Result};
 use crate::input::{Input, Metric};
 use crate::learn::nearfar::far;
 use crate::learn::nearfar::members::Learner;
 use crate::learn::nearfar::{Engine, LISTS, NearFarParams, TRUSTED};
 use crate::mixture::{self, Effort, Fit, Labelled, MixtureReport};
-use crate::model::{Account, Lens, Model, Source, Trust, Warning};
+use crate::model::{Account, Findings, Lens, Model, Source, Trust, Warning};
 use crate::neighbors::descent::Guess;
 use crate::neighbors::nearest::{Listed, found, listed, points_of};
 use crate::neighbors::search::SearchBy;
 use crate::neighbors::{SIGMA_NEIGHBOR, SearchReport};
 use crate::observe::{Event, Observer, Repeated, Stage, Unheard, go_on};
-use crate::params::Params;
+use crate::params::Settled;
 use crate::partition::{Network, fine_for};
 use crate::run::timed;
 use crate::slices::ranked::{self, Ranked, of_all_ranks};
@@ -49,24 +49,20 @@ const LEVELS: usize = 60;
 /// When data or settings break a rule, memory does not suffice, or the observer asks to stop.
 pub(crate) fn fit(
     input: &Input<'_>,
-    params: &Params,
+    params: &Settled,
     checkpoint: Option<&Checkpoint>,
     observer: &dyn Observer,
 ) -> Result<Model> {
     let own = params.nearfar();
-    let (n, n_features) = (input.n_samples(), input.n_features());
-    if n == 0 {
-        return Err(DataError::Empty { n_samples: n, n_features }.into());
-    }
     check_input(input, own)?;
-    let mut model = Model::empty(params, Source::Nothing);
-    model.n_features = n_features;
+    let mut findings = Findings::of(params.clone(), Source::Nothing);
+    findings.n_features = input.n_features();
     let (data, seconds) = timed(Stage::Views, observer, || Data::of(input, own.views, params.seed));
     let data = data?;
-    model.timings.push((Stage::Views, seconds));
+    findings.timings.push((Stage::Views, seconds));
     let account =
         Account { judged_on: data.as_ref().map_or(0, |data| data.judged().len()), ..Account::default() };
-    let mut run = Run {
+    let mut stages = Stages {
         input,
         data: data.as_ref(),
         params,
@@ -76,13 +72,12 @@ pub(crate) fn fit(
         views: Vec::new(),
         fitted: None,
     };
-    run.all_stages(&mut model)?;
-    model.account = Some(run.account);
+    stages.all(&mut findings)?;
+    findings.account = Some(stages.account);
     if let Some(data) = &data {
-        model.standard = data.standard.clone();
+        findings.standard = data.standard.clone();
     }
-    model.look_back();
-    Ok(model)
+    Ok(findings.into_model())
 }
 
 /// What the settings ask for must be there.
@@ -120,11 +115,11 @@ impl Seen {
     }
 }
 
-struct Run<'a> {
+struct Stages<'a> {
     input: &'a Input<'a>,
     /// The samples; `None` where pairs were given.
     data: Option<&'a Data<'a>>,
-    params: &'a Params,
+    params: &'a Settled,
     observer: &'a dyn Observer,
     checkpoint: Option<&'a Checkpoint>,
     account: Account,
@@ -133,48 +128,48 @@ struct Run<'a> {
     fitted: Option<(Fit, MixtureReport)>,
 }
 
-impl Run<'_> {
-    fn all_stages(&mut self, model: &mut Model) -> Result<()> {
+impl Stages<'_> {
+    fn all(&mut self, findings: &mut Findings) -> Result<()> {
         let (n, observer) = (self.input.n_samples(), self.observer);
         let alone = n == 1 || (!self.params.find_clusters && self.params.n_clusters == n);
         if alone {
             self.account.engine = Engine::Graph;
-            model.params.n_clusters = n;
-            model.every_point_by_itself();
+            findings.params.found_clusters(n);
+            findings.every_point_by_itself();
             return Ok(());
         }
         let stage = |stage: Stage,
-                     model: &mut Model,
+                     findings: &mut Findings,
                      run: &mut Self,
-                     work: &dyn Fn(&mut Self, &mut Model) -> Result<()>| {
+                     work: &dyn Fn(&mut Self, &mut Findings) -> Result<()>| {
             run.agree();
             go_on(observer, stage)?;
-            let (done, seconds) = timed(stage, observer, || work(run, model));
-            match model.timings.iter_mut().find(|(known, _)| *known == stage) {
+            let (done, seconds) = timed(stage, observer, || work(run, findings));
+            match findings.timings.iter_mut().find(|(known, _)| *known == stage) {
                 Some((_, before)) => *before += seconds,
-                None => model.timings.push((stage, seconds)),
+                None => findings.timings.push((stage, seconds)),
             }
             done
         };
         if self.params.find_clusters {
-            stage(Stage::Views, model, self, &|run, model| {
-                run.judge(model)?;
-                run.count(model)
+            stage(Stage::Views, findings, self, &|run, findings| {
+                run.judge(findings)?;
+                run.count(findings)
             })?;
-            stage(Stage::Mixture, model, self, &Self::try_mixture)?;
+            stage(Stage::Mixture, findings, self, &Self::try_mixture)?;
         } else {
-            stage(Stage::Mixture, model, self, &Self::try_mixture)?;
-            stage(Stage::Views, model, self, &Self::judge)?;
+            stage(Stage::Mixture, findings, self, &Self::try_mixture)?;
+            stage(Stage::Views, findings, self, &Self::judge)?;
         }
         self.trust();
-        stage(Stage::Neighbors, model, self, &Self::search)?;
-        if self.account.engine == Engine::Mixture || model.params.n_clusters == 1 {
-            return stage(Stage::Consensus, model, self, &|run, model| {
-                run.tree_of_labels(model);
+        stage(Stage::Neighbors, findings, self, &Self::search)?;
+        if self.account.engine == Engine::Mixture || findings.params.n_clusters == 1 {
+            return stage(Stage::Consensus, findings, self, &|run, findings| {
+                run.tree_of_labels(findings);
                 Ok(())
             });
         }
-        stage(Stage::Learn, model, self, &Self::by_graph)
+        stage(Stage::Learn, findings, self, &Self::by_graph)
     }
 
     /// Hand wishes to stop round, where processes share the rows.
@@ -196,14 +191,14 @@ impl Run<'_> {
     }
 
     /// Find the views and judge them.
-    fn judge(&mut self, model: &mut Model) -> Result<()> {
+    fn judge(&mut self, findings: &mut Findings) -> Result<()> {
         let (most, seed) = (self.most(), self.params.seed);
         let Some(data) = self.data else {
             let listed = listed(self.input, LISTS, self.observer)?;
-            model.warnings.extend(listed.warnings.iter().cloned());
+            findings.warnings.extend(listed.warnings.iter().cloned());
             let ranked = Ranked::new(&listed, LISTS);
             let mut seen = Seen::of(View::Raw, Some(judge::curve_of_pairs(&ranked, most, seed)));
-            Self::keep(&listed, ranked, &mut seen, model);
+            Self::keep(&listed, ranked, &mut seen, findings);
             self.views.push(seen);
             return Ok(());
         };
@@ -251,7 +246,7 @@ impl Run<'_> {
     }
 
     /// The number of clusters, given or found: by a mixture that explains the rows, else by the null gap.
-    fn count(&mut self, model: &mut Model) -> Result<()> {
+    fn count(&mut self, findings: &mut Findings) -> Result<()> {
         if !self.params.find_clusters {
             return Ok(());
         }
@@ -264,7 +259,7 @@ impl Run<'_> {
                 counted = counted.by_mixture(report.parts);
             }
         }
-        model.params.n_clusters = counted.found;
+        findings.params.found_clusters(counted.found);
         self.account.count = Some(counted);
         Ok(())
     }
@@ -276,9 +271,9 @@ impl Run<'_> {
     }
 
     /// Whether a plain mixture explains the rows; then its labels are the answer.
-    fn try_mixture(&mut self, model: &mut Model) -> Result<()> {
+    fn try_mixture(&mut self, findings: &mut Findings) -> Result<()> {
         self.account.engine = Engine::Graph;
-        let (k, seed) = (model.params.n_clusters, self.params.seed);
+        let (k, seed) = (findings.params.n_clusters, self.params.seed);
         let forced = self.params.nearfar().engine == Engine::Mixture;
         let fitted = self.fitted.take();
         let Some(data) = self.of_mixture().filter(|_| k > 1 || forced) else { return Ok(()) };
@@ -296,9 +291,9 @@ impl Run<'_> {
             self.observer.notice(&Event::Progress { stage: Stage::Mixture, done: 1, total: 1 });
             let own = fit.posteriors(&data.rows, self.observer)?;
             let labelled = Labelled::of(&data.share.gather_rows("posteriors", &own, k), fit);
-            (model.labels, model.membership, model.confidence) =
+            (findings.labels, findings.membership, findings.confidence) =
                 (labelled.labels, labelled.membership, labelled.confidence);
-            model.mixture = Some(labelled.by);
+            findings.mixture = Some(labelled.by);
             self.account.engine = Engine::Mixture;
         }
         self.account.mixture = Some(report);
@@ -329,7 +324,7 @@ impl Run<'_> {
     }
 
     /// The neighbours of every view that is trusted.
-    fn search(&mut self, model: &mut Model) -> Result<()> {
+    fn search(&mut self, findings: &mut Findings) -> Result<()> {
         let Some(data) = self.data else { return Ok(()) };
         let mut views = std::mem::take(&mut self.views);
         let observer = &Repeated { inner: self.observer, times: views.len() as u64 };
@@ -341,15 +336,15 @@ impl Run<'_> {
             let seen = &mut rest[0];
             let listed = self.listed(data, seen.view, known, observer)?;
             if at == 0 {
-                model.warnings.extend(listed.warnings.iter().cloned());
+                findings.warnings.extend(listed.warnings.iter().cloned());
             }
-            let before = model.search.unwrap_or(SearchReport::EXACT);
-            model.search = Some(SearchReport {
+            let before = findings.search.unwrap_or(SearchReport::EXACT);
+            findings.search = Some(SearchReport {
                 approximate: before.approximate || listed.search.approximate,
                 recall: before.recall.min(listed.search.recall),
             });
             let ranked = Ranked::new(&listed, LISTS);
-            Self::keep(&listed, ranked, seen, model);
+            Self::keep(&listed, ranked, seen, findings);
             self.agree();
         }
         self.views = views;
@@ -382,17 +377,17 @@ impl Run<'_> {
         Ok(Listed::of_all(found, &data.share))
     }
 
-    fn keep(listed: &Listed, ranked: Ranked, seen: &mut Seen, model: &mut Model) {
+    fn keep(listed: &Listed, ranked: Ranked, seen: &mut Seen, findings: &mut Findings) {
         seen.sigma = listed.sigma.as_ref().map(|s| s.iter().map(|s| s * listed.unit).collect());
-        if model.sigma.is_none() || seen.view == View::Raw {
-            model.sigma.clone_from(&seen.sigma);
+        if findings.sigma.is_none() || seen.view == View::Raw {
+            findings.sigma.clone_from(&seen.sigma);
         }
         seen.ranked = Some(ranked);
     }
 
     /// Members of every view, and their consensus.
-    fn by_graph(&mut self, model: &mut Model) -> Result<()> {
-        let (n, k) = (self.input.n_samples(), model.params.n_clusters);
+    fn by_graph(&mut self, findings: &mut Findings) -> Result<()> {
+        let (n, k) = (self.input.n_samples(), findings.params.n_clusters);
         let ready: Vec<(View, f64, &Ranked)> = self
             .views
             .iter()
@@ -421,35 +416,36 @@ impl Run<'_> {
         let labels = tree.labels_at(k);
         self.account.pieces = tree.pieces();
         if tree.pieces() > k {
-            model.warnings.push(Warning::JoinedPieces { pieces: tree.pieces(), n_clusters: k });
+            findings.warnings.push(Warning::JoinedPieces { pieces: tree.pieces(), n_clusters: k });
         }
-        consensus.tell(model, &labels, &members, &ready);
-        model.lenses = self.lenses(|at| consensus.weights_of(at, &members));
-        model.tree = Some(tree.deepened(&network, levels(k, n), self.params.seed));
-        model.take_graph(consensus.graph.without_zeros());
-        self.far_weights(model, best, &labels);
+        consensus.tell(findings, &labels, &members, &ready);
+        findings.lenses = self.lenses(|at| consensus.weights_of(at, &members));
+        findings.tree = Some(tree.deepened(&network, levels(k, n), self.params.seed));
+        findings.take_graph(consensus.graph.without_zeros());
+        self.far_weights(findings, best, &labels);
         Ok(())
     }
 
     /// Labels are known without a graph; the tree around them is made of that of the best view.
-    fn tree_of_labels(&mut self, model: &mut Model) {
-        let (n, k) = (self.input.n_samples(), model.params.n_clusters);
+    fn tree_of_labels(&mut self, findings: &mut Findings) {
+        let (n, k) = (self.input.n_samples(), findings.params.n_clusters);
         if k == 1 {
-            (model.labels, model.membership, model.confidence) = (vec![0; n], vec![1.0; n], vec![1.0; n]);
+            (findings.labels, findings.membership, findings.confidence) =
+                (vec![0; n], vec![1.0; n], vec![1.0; n]);
         }
         let Some(Seen { view, ranked: Some(ranked), .. }) = self.views.first() else { return };
         let bridges = Bridges::new(ranked, *view, self.input, self.data);
         let graph = ranked.start_graph();
         let network = Network::new(&graph);
-        let labels: Vec<u32> = model.labels.iter().map(|label| *label as u32).collect();
+        let labels: Vec<u32> = findings.labels.iter().map(|label| *label as u32).collect();
         let tree = MergeTree::new(&network, &labels, &bridges);
         self.account.pieces = tree.pieces();
-        model.tree = Some(tree.deepened(&network, levels(k, n), self.params.seed));
+        findings.tree = Some(tree.deepened(&network, levels(k, n), self.params.seed));
         let near = ranked::weights(&ranked.agreement(&labels), TRUSTED[1]);
-        model.near_weights = of_all_ranks(&near, n);
-        model.lenses = self.lenses(|_| near.clone());
-        model.take_graph(graph.without_zeros());
-        self.far_weights(model, 0, &labels);
+        findings.near_weights = of_all_ranks(&near, n);
+        findings.lenses = self.lenses(|_| near.clone());
+        findings.take_graph(graph.without_zeros());
+        self.far_weights(findings, 0, &labels);
     }
 
     /// What labels new points, by every view that was searched.
@@ -464,9 +460,9 @@ impl Run<'_> {
     }
 
     /// p: how far ranks beyond the lists are trusted as strangers.
-    fn far_weights(&self, model: &mut Model, best: usize, labels: &[u32]) {
+    fn far_weights(&self, findings: &mut Findings, best: usize, labels: &[u32]) {
         let Some(Seen { view, ranked: Some(ranked), .. }) = self.views.get(best) else { return };
-        model.far_weights = far::weights(ranked, *view, self.input, self.data, labels, self.params.seed);
+        findings.far_weights = far::weights(ranked, *view, self.input, self.data, labels, self.params.seed);
     }
 }
 
@@ -475,7 +471,7 @@ fn levels(k: usize, n: usize) -> usize {
     LEVELS.max(2 * k).min(n)
 }
 
-impl Model {
+impl Findings {
     /// As many clusters as points.
     fn every_point_by_itself(&mut self) {
         let n = self.params.n_clusters;

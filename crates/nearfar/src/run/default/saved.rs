@@ -6,7 +6,7 @@ use crate::checkpoint::Checkpoint;
 use crate::learn::nearfar::members::Learnt;
 use crate::model::tensors::{Array, Length};
 use crate::observe::Observer;
-use crate::run::default::Run;
+use crate::run::default::Stages;
 use crate::views::View;
 use crate::views::judge::Curve;
 
@@ -16,7 +16,7 @@ fn member_name(place: usize) -> String {
     format!("nearfar-member-{place:04}.safetensors")
 }
 
-impl Run<'_> {
+impl Stages<'_> {
     /// The curves of these views, where the checkpoint has them.
     pub(crate) fn saved_curves(&self, views: &[View]) -> Option<Vec<(View, Curve)>> {
         self.checkpoint?.take(JUDGED, self.observer, |curves: Vec<(View, Curve)>, _| {
