@@ -40,6 +40,10 @@ fn start(arguments: Vec<OsString>) -> Outcome {
         say(format_args!("{}", flags::SHORT_HELP));
         return Err(Failure::silent(Exit::Wrong));
     }
+    let mut words = arguments.iter().skip(1).skip_while(|word| *word == "--no-color");
+    if words.next().is_some_and(|word| word == "repro") {
+        return Err(commands::repro::moved(words));
+    }
     let cli: Cli = program::parse(arguments)?;
     // Of several processes all cluster together, but those that stand by; whatever else is asked for, one does. The
     // others wait for MPI's end, asleep.
@@ -59,6 +63,5 @@ fn start(arguments: Vec<OsString>) -> Outcome {
         Command::Relabel(args) => commands::relabel::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
-        Command::Repro(args) => Err(commands::repro::moved(&args)),
     }
 }

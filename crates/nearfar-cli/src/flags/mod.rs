@@ -15,7 +15,6 @@ pub(crate) use values::{
     PrecisionName, PresetName, ProgressKind, Prune, RegularizerName, Scale, SolverName, StartName, ViewNames,
 };
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
@@ -71,9 +70,6 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page
     Man(ManArgs),
-    /// Studies have a program of their own, which this names
-    #[command(hide = true, disable_help_flag = true, disable_version_flag = true)]
-    Repro(ReproArgs),
 }
 
 const CLUSTER_EXAMPLES: &str = "\
@@ -303,11 +299,4 @@ pub(crate) struct ManArgs {
     /// The command whose page is printed, instead of the program's
     #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "relabel", "score", "make", "demo", "methods", "report", "compare", "plan", "completions", "man"]))]
     pub(crate) command: Option<String>,
-}
-
-/// What was said to `repro`.
-#[derive(Args, Debug)]
-pub(crate) struct ReproArgs {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) words: Vec<OsString>,
 }
