@@ -3,12 +3,12 @@
 use nearfar::learn::MethodKind;
 
 use crate::exit::Outcome;
-use crate::flags::{MethodName, MethodsArgs};
+use crate::flags::MethodsArgs;
 use crate::output::write_stdout;
 
 pub(crate) fn run(args: &MethodsArgs) -> Outcome {
-    write_stdout(|out| match args.name.map(MethodName::value) {
-        Some(method) => write!(out, "{}", plain(method.about())),
+    write_stdout(|out| match args.name.map(|name| name.0) {
+        Some(method) => write!(out, "{}", plain(&method.entry().page())),
         None => {
             for method in MethodKind::ALL {
                 writeln!(out, "{:<10} {}", method.name(), wrapped(method.line()))?;
