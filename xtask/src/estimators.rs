@@ -7,7 +7,10 @@ use nearfar::learn::{MethodKind, Needs};
 
 pub(crate) const FILE: &str = "python/nearfar/_classes.py";
 
-const HEAD: &str = r#""""The estimators, one class per method. Made by `cargo xtask python-classes` of the table of methods: edit that."""
+const HEAD: &str = r#""""The estimators, one class per method.
+
+Made by `cargo xtask python-classes` of the table of methods: change that, not this file.
+"""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ pub(crate) fn resolve(learn: &mut LearnArgs, params: &Params) {
     for setting in entry.settings().filter(|setting| !setting.flag.is_empty()) {
         match setting.read(params) {
             Some(Value::Switch(on)) if on == on_by_default(entry, setting) => {
-                learn.own.leave_out(setting.flag)
+                learn.own.leave_out(setting.flag);
             }
             Some(Value::Switch(_)) => learn.own.put(setting.flag, Value::Switch(true)),
             Some(value) => learn.own.put(setting.flag, value),

@@ -90,7 +90,8 @@ pub struct NearFarParams {
 /// Its place in the table.
 pub(crate) static ENTRY: Entry = Entry {
     name: "nearfar",
-    line: "Several scalings of the data, weighed without labels; neighbour weights and a partition learnt in turn; a consensus. The default.",
+    line: "Several scalings of the data, weighed without labels; neighbour weights and a partition learnt in \
+           turn; a consensus. The default.",
     about: include_str!("about.md"),
     needs: Needs::Lists,
     matrices: 0,
@@ -102,7 +103,8 @@ const OWN: &[Setting] = &[
     Setting::at(
         "engine",
         Kind::Word(Engine::WORDS),
-        "How the answer is found: by neighbour graphs, by a mixture of Gaussian or heavy-tailed groups, or auto: by the mixture where it explains the points, else by graphs",
+        "How the answer is found: by neighbour graphs, by a mixture of Gaussian or heavy-tailed groups, or \
+         auto: by the mixture where it explains the points, else by graphs",
         own!(NearFar, engine),
     ),
     Setting::at(

@@ -17,7 +17,8 @@ use crate::slices::Graph;
 /// Its place in the table.
 pub(crate) static ENTRY: Entry = Entry {
     name: "aosymnmf",
-    line: "Symmetric NMF with an orthogonality term: the paper's own by column steps, or one of three by multiplicative updates.",
+    line: "Symmetric NMF with an orthogonality term: the paper's own by column steps, or one of three by \
+           multiplicative updates.",
     about: include_str!("about.md"),
     needs: Needs::Graph,
     matrices: 0,

@@ -25,7 +25,8 @@ use crate::slices::{Graph, Slices};
 /// Its place in the table.
 pub(crate) static ENTRY: Entry = Entry {
     name: "lsdg",
-    line: "The paper's model: learns which neighbour ranks to trust as near and far, together with V; labels from the spectrum of Z.",
+    line: "The paper's model: learns which neighbour ranks to trust as near and far, together with V; labels \
+           from the spectrum of Z.",
     about: include_str!("about.md"),
     needs: Needs::Slices,
     matrices: 0,
@@ -37,7 +38,8 @@ const OWN: &[Setting] = &[
     Setting::at(
         "preset",
         Kind::Word(Preset::WORDS),
-        "Named settings: default (scale-free, a consensus of 12 starts), paper or demo (the published numbers, one start)",
+        "Named settings: default (scale-free, a consensus of 12 starts), paper or demo (the published \
+         numbers, one start)",
         Place {
             get: |params| params.preset.shown(),
             set: |params, value| {
@@ -215,7 +217,8 @@ const BINNED: &[Setting] = &[
     Setting::at(
         "mode",
         Kind::Word(Mode::WORDS),
-        "How pairs are held: exact (n squared), binned (grows with n), or auto: exact where it fits and does not take long",
+        "How pairs are held: exact (n squared), binned (grows with n), or auto: exact where it fits and does \
+         not take long",
         of_run!(mode),
     ),
     Setting::at(

@@ -18,7 +18,8 @@ use newton::Newton;
 /// Its place in the table.
 pub(crate) static ENTRY: Entry = Entry {
     name: "symnmf",
-    line: "Symmetric NMF of a fixed graph: multiplicative, projected gradient or Newton-like (Kuang et al. 2012, 2015).",
+    line: "Symmetric NMF of a fixed graph: multiplicative, projected gradient or Newton-like (Kuang et al. \
+           2012, 2015).",
     about: include_str!("about.md"),
     needs: Needs::Graph,
     matrices: 0,
