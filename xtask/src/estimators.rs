@@ -71,8 +71,19 @@ const COMM: Extra = (
     "communicator of mpi4py",
     "Fit together with the other processes of this communicator (``MPI.COMM_WORLD`` under ``mpirun``). X is the \
      whole array in each of them, by custom ``np.load(\"big.npy\", mmap_mode=\"r\")``, and each reads its own rows \
-     alone. All processes get the same labels; LSDG bins its pairs. Samples are not kept, so there is no `predict` \
-     and no `similarity_`. A failure in one process is an exception in all.",
+     alone. All processes get the same labels. Samples are not kept, so there is no `predict` and no `similarity_`. A \
+     failure in one process is an exception in all.",
+);
+const COMM_OF_LSDG: Extra = (
+    "comm",
+    "Any",
+    "None",
+    "communicator of mpi4py",
+    "Fit together with the other processes of this communicator (``MPI.COMM_WORLD`` under ``mpirun``). X is the \
+     whole array in each of them, by custom ``np.load(\"big.npy\", mmap_mode=\"r\")``, and each reads its own rows \
+     alone. Pairs are binned, and all processes get the bits of one with ``mode=\"binned\"``. Samples are not kept, so \
+     there is no `predict`, and neither `similarity_` nor `dissimilarity_`. A failure in one process is an exception \
+     in all.",
 );
 const PAIRS: [Extra; 2] = [
     (
@@ -191,7 +202,7 @@ fn parameters(kind: MethodKind) -> Vec<Parameter> {
     }
     match entry.needs {
         Needs::Lists | Needs::Slices => {
-            extras.push(COMM);
+            extras.push(if finds { COMM } else { COMM_OF_LSDG });
             extras.extend(PAIRS);
         }
         Needs::Graph => extras.extend(PAIRS),

@@ -128,7 +128,7 @@ fn squared(a: &[f64], b: &[f64]) -> f64 {
 
 /// Three blobs, and what the method makes of them.
 pub fn found() -> nearfar::Result<(nearfar::Model, Vec<usize>)> {
-    let data = nearfar::generate::blobs(150, 3, 2, 0.4, 1)?;
+    let data = nearfar::generate::blobs(150, 2, 3, 0.4, 1)?;
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features)?;
     let mut params = Params::custom(3, Arc::new(Farthest)).seed(7);
     params.set("pull", 0.8)?;

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use nearfar::learn::MethodKind;
-use nearfar::learn::table::{Kind, Setting, Value};
+use nearfar::learn::table::{Kind, Setting, Value, lower};
 use nearfar::views::Views;
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -147,7 +147,7 @@ impl Flag {
         if let [only] = &self.settings[..] {
             let (help, default) = (only.1.help, default(only));
             return match (switch, default.as_str()) {
-                (true, "true") => format!("Not: {}", lower(help)),
+                (true, "true") => format!("Do not {}", lower(help)),
                 (true, _) => help.to_owned(),
                 _ => format!("{help} [default: {default}]"),
             };
@@ -239,12 +239,6 @@ impl Flag {
             }
         }
     }
-}
-
-/// A sentence to stand behind another.
-fn lower(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 impl Args for MethodArgs {

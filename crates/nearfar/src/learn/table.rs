@@ -163,7 +163,9 @@ impl Entry {
         let line = |setting: &Setting| {
             let (flag, help) = (setting.flag, setting.help);
             match (setting.kind, self.default_text(setting)) {
-                (Kind::Switch, default) if default == "true" => format!("* `--{flag}` turns off: {help}\n"),
+                (Kind::Switch, default) if default == "true" => {
+                    format!("* `--{flag}` Do not {}\n", lower(help))
+                }
                 (Kind::Switch, _) => format!("* `--{flag}` {help}\n"),
                 (kind, default) => format!("* `--{flag}` {help}; {kind}; default {default}\n"),
             }
@@ -266,6 +268,12 @@ impl fmt::Display for Kind {
 /// A number as people write it.
 fn short(x: f64) -> String {
     if x != 0.0 && !(1e-3..1e5).contains(&x.abs()) { format!("{x:e}") } else { x.to_string() }
+}
+
+/// A sentence to stand behind other words.
+pub fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// What a setting is where nobody sets it.
@@ -426,7 +434,7 @@ pub const ITERATIONS: &[Setting] =
 pub const TOLERANCE: &[Setting] = &[Setting::at(
     "tol",
     Kind::Below(1.0),
-    "Stop when the loss, or the variables, change by no more than this share; negative: never",
+    "Stop when the loss, or the variables, change by no more than this share (below 0: never)",
     Place {
         get: |params| Some(params.stop.loss_tolerance.into()),
         set: |params, value| {

@@ -11,8 +11,7 @@ use super::multiplicative::{Regularizer, quarter_step};
 use super::run::Method;
 use super::sweep::{Reseed, SweepParams, Swept, gram, sweep};
 use super::table::{
-    Entry, Held, ITERATIONS, KMEANS, Kind, Needs, PRECISION, Place, STARTS, Setting, TOLERANCE, Value,
-    of_run, words,
+    Entry, Held, ITERATIONS, KMEANS, Kind, Needs, PRECISION, Place, Setting, TOLERANCE, Value, of_run, words,
 };
 use super::trace::TraceRow;
 use crate::error::ParamError;
@@ -31,7 +30,7 @@ pub(crate) static ENTRY: Entry = Entry {
     needs: Needs::Slices,
     matrices: 0,
     class: "LSDG",
-    settings: &[OWN, BINNED, PRECISION, STARTS, ITERATIONS, TOLERANCE, KMEANS],
+    settings: &[OWN, BINNED, PRECISION, ITERATIONS, TOLERANCE, KMEANS],
 };
 
 const OWN: &[Setting] = &[
@@ -163,12 +162,12 @@ const OWN: &[Setting] = &[
         },
     )
     .said("0.99 mu"),
-    Setting::at("dissimilarity", Kind::Switch, "Whether the dissimilarity takes part", of_run!(lsdg.dissimilarity))
+    Setting::at("dissimilarity", Kind::Switch, "Let the dissimilarity take part", of_run!(lsdg.dissimilarity))
         .named("no-dissimilarity", "dissimilarity"),
     Setting::at(
         "orthogonality",
         Kind::Switch,
-        "Whether the orthogonality term takes part",
+        "Let the orthogonality term take part",
         of_run!(lsdg.orthogonality),
     )
     .named("no-orthogonality", "orthogonality"),
@@ -200,6 +199,9 @@ const OWN: &[Setting] = &[
             },
         },
     ),
+    Setting::at("starts", Kind::Whole(1, 1000), "Independent starts", of_run!(starts))
+        .named("starts", "n_init")
+        .said("12 in the preset default, else 1"),
     Setting::at("start", Kind::Word(Starts::WORDS), "Where starts begin", of_run!(start))
         .named("start", "init")
         .said("both in the preset default, else random"),

@@ -42,7 +42,7 @@ const OWN: &[Setting] = &[
     Setting::at(
         "hard_votes",
         Kind::Switch,
-        "Whether a member votes with its labels instead of its factor",
+        "Let members vote with their labels instead of their factors",
         own!(S3Nmf, hard),
     )
     .named("soft-votes", "hard_votes"),
