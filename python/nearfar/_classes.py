@@ -37,8 +37,8 @@ class NearFar(NearFarBase):
     comm : communicator of mpi4py, default=None
         Fit together with the other processes of this communicator (``MPI.COMM_WORLD`` under ``mpirun``). X is the
         whole array in each of them, by custom ``np.load("big.npy", mmap_mode="r")``, and each reads its own rows
-        alone. All processes get the same labels; LSDG bins its pairs. Samples are not kept, so there is no `predict`
-        and no `similarity_`. A failure in one process is an exception in all.
+        alone. All processes get the same labels. Samples are not kept, so there is no `predict` and no
+        `similarity_`. A failure in one process is an exception in all.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         How far apart two samples are. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
@@ -221,15 +221,17 @@ class LSDG(LSDGBase):
     eta : float, default=None
         Price of overlap, below mu; 0 to 1e9. If left out: 0.99 mu.
     dissimilarity : bool, default=True
-        Whether the dissimilarity takes part.
+        Let the dissimilarity take part.
     orthogonality : bool, default=True
-        Whether the orthogonality term takes part.
+        Let the orthogonality term take part.
     regularizer : {"proposed", "offdiagonal", "logdet"}, default="proposed"
         What keeps the columns of the factor apart.
     solver : {"columns", "multiplicative"}, default=None
         How the factor is found. If left out: columns with the proposed regulariser, else multiplicative.
     reseed : bool, default=False
         Start columns of the factor again when they die.
+    n_init : int, default=None
+        Independent starts; 1 to 1000. If left out: 12 in the preset default, else 1.
     init : {"random", "spectral", "both"}, default=None
         Where starts begin. If left out: both in the preset default, else random.
     prune : {"none", "quarter", "half", "outliers"}, default=None
@@ -248,12 +250,10 @@ class LSDG(LSDGBase):
         Bins that share the far ranks, in binned mode; 1 to 30000. If left out: 64.
     precision : {"auto", "double", "single"}, default="auto"
         Storage of the pairs, or of n x n matrices; auto is double where it fits, and single for cgsymnmf.
-    n_init : int, default=12
-        Independent starts; 1 to 1000.
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=0.0001
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     kmeans_restarts : int, default=20
         Runs of k-means, the best of which counts; 1 or more.
     store_affinity : bool, default=False
@@ -261,8 +261,9 @@ class LSDG(LSDGBase):
     comm : communicator of mpi4py, default=None
         Fit together with the other processes of this communicator (``MPI.COMM_WORLD`` under ``mpirun``). X is the
         whole array in each of them, by custom ``np.load("big.npy", mmap_mode="r")``, and each reads its own rows
-        alone. All processes get the same labels; LSDG bins its pairs. Samples are not kept, so there is no `predict`
-        and no `similarity_`. A failure in one process is an exception in all.
+        alone. Pairs are binned, and all processes get the bits of one with ``mode="binned"``. Samples are not kept,
+        so there is no `predict`, and neither `similarity_` nor `dissimilarity_`. A failure in one process is an
+        exception in all.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         How far apart two samples are. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
@@ -362,6 +363,7 @@ class LSDG(LSDGBase):
         "regularizer",
         "solver",
         "reseed",
+        "n_init",
         "init",
         "prune",
         "mode",
@@ -369,7 +371,6 @@ class LSDG(LSDGBase):
         "far",
         "bins",
         "precision",
-        "n_init",
         "max_iter",
         "tol",
         "kmeans_restarts",
@@ -390,6 +391,7 @@ class LSDG(LSDGBase):
         regularizer: str = "proposed",
         solver: str | None = None,
         reseed: bool = False,
+        n_init: int | None = None,
         init: str | None = None,
         prune: str | None = None,
         mode: str = "auto",
@@ -397,7 +399,6 @@ class LSDG(LSDGBase):
         far: int | None = None,
         bins: int | None = None,
         precision: str = "auto",
-        n_init: int = 12,
         max_iter: int = 1000,
         tol: float = 0.0001,
         kmeans_restarts: int = 20,
@@ -423,6 +424,7 @@ class LSDG(LSDGBase):
         self.regularizer = regularizer
         self.solver = solver
         self.reseed = reseed
+        self.n_init = n_init
         self.init = init
         self.prune = prune
         self.mode = mode
@@ -430,7 +432,6 @@ class LSDG(LSDGBase):
         self.far = far
         self.bins = bins
         self.precision = precision
-        self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.kmeans_restarts = kmeans_restarts
@@ -461,7 +462,7 @@ class PHALS(BaseClusterer):
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=1e-05
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         How far apart two samples are. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
@@ -601,7 +602,7 @@ class AOSymNMF(BaseClusterer):
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=1e-05
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         How far apart two samples are. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
@@ -745,7 +746,7 @@ class SymNMF(BaseClusterer):
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=1e-05
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         How far apart two samples are. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
@@ -889,7 +890,7 @@ class ANLS(BaseClusterer):
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=1e-05
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         How far apart two samples are. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
@@ -1031,7 +1032,7 @@ class SBSUM(BaseClusterer):
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=1e-05
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         How far apart two samples are. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
@@ -1174,7 +1175,7 @@ class GSNMF(BaseClusterer):
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=1e-05
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         How far apart two samples are. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
@@ -1318,7 +1319,7 @@ class GNMF(BaseClusterer):
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=1e-05
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     kmeans_restarts : int, default=20
         Runs of k-means, the best of which counts; 1 or more.
     metric : {"euclidean", "cosine"}, default="euclidean"
@@ -1456,7 +1457,7 @@ class NMFAN(BaseClusterer):
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=1e-05
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     kmeans_restarts : int, default=20
         Runs of k-means, the best of which counts; 1 or more.
     metric : {"euclidean", "cosine"}, default="euclidean"
@@ -1594,7 +1595,7 @@ class CGSymNMF(BaseClusterer):
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=1e-05
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine"}, default="euclidean"
         How far apart two samples are; with "cosine" every sample is first scaled to length 1.
     random_state : int, RandomState instance or None, default=None
@@ -1738,7 +1739,7 @@ class RBSMF(BaseClusterer):
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=1e-05
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     kmeans_restarts : int, default=20
         Runs of k-means, the best of which counts; 1 or more.
     metric : {"euclidean", "cosine"}, default="euclidean"
@@ -1878,7 +1879,7 @@ class S3NMF(BaseClusterer):
     rounds : int, default=2
         Rounds; 1 to 1000.
     hard_votes : bool, default=True
-        Whether a member votes with its labels instead of its factor.
+        Let members vote with their labels instead of their factors.
     graph : {"ncut", "lsdg"}, default="ncut"
         Which graph of nearest neighbours: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg).
     n_neighbors : int, default=None
@@ -1888,7 +1889,7 @@ class S3NMF(BaseClusterer):
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=1e-05
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         How far apart two samples are. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
@@ -2274,7 +2275,7 @@ class NMF(BaseClusterer):
     max_iter : int, default=1000
         Most iterations of a start; 1 or more.
     tol : float, default=1e-05
-        Stop when the loss, or the variables, change by no more than this share; negative: never; below 1.
+        Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     kmeans_restarts : int, default=20
         Runs of k-means, the best of which counts; 1 or more.
     metric : {"euclidean", "cosine"}, default="euclidean"
