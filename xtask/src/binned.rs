@@ -5,14 +5,13 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use nearfar::consensus::Member;
 use nearfar::generate::mixture;
 use nearfar::labels::score::score;
-use nearfar::observe::{Event, Observer, Silent, Stage};
+use nearfar::learn::Member;
+use nearfar::observe::{Event, Observer, Stage};
 use nearfar::params::Pruning;
-use nearfar::plan::human_bytes;
-use nearfar::prepared::plan;
-use nearfar::{BinnedParams, Input, Mode, Model, Params, Samples, fit_observed};
+use nearfar::plan::{human_bytes, plan};
+use nearfar::{BinnedParams, Mode, Model, Params, Run, Samples};
 
 use crate::clock::{peak_bytes, timed};
 use crate::data::{Dataset, EIGHT, mean_std};
@@ -36,7 +35,7 @@ pub(crate) fn compare(folder: &Path, starts: u64, names: &[String], binned: Binn
             for seed in 0..starts {
                 let mut params = Params::lsdg(data.classes).starts(1).seed(seed).mode(mode);
                 (params.binned, params.pruning) = (binned, Pruning::None);
-                let model = fit_observed(&Input::from(data.samples()), &params, &Silent)?;
+                let model = Run::new(&params).fit(data.samples())?;
                 let scores = score(&model.labels, &data.truth)?;
                 found[0].push(scores.accuracy);
                 found[1].push(scores.nmi);
@@ -111,7 +110,7 @@ pub(crate) fn dataset(folder: &Path, name: &str, params: &dyn Fn(usize) -> Param
     drop(x);
     let samples = Samples::from_rows(&single, n, m)?;
     let planned = plan(n, m, &params)?.bytes;
-    let (model, seconds) = timed(|| fit_observed(&Input::from(samples), &params, &Log(Instant::now())));
+    let (model, seconds) = timed(|| Run::new(&params).observe(&Log(Instant::now())).fit(samples));
     say(&model?, &truth, seconds.wall, planned)
 }
 
@@ -132,7 +131,7 @@ pub(crate) fn growth(
         drop(data);
         let samples = Samples::from_rows(&single, n, FEATURES)?;
         let planned = plan(n, FEATURES, &params)?.bytes;
-        let (model, seconds) = timed(|| fit_observed(&Input::from(samples), &params, &Log(Instant::now())));
+        let (model, seconds) = timed(|| Run::new(&params).observe(&Log(Instant::now())).fit(samples));
         let model = model?;
         say(&model, &truth, seconds.wall, planned)?;
         let of =

@@ -225,7 +225,7 @@ fn extra((name, annotation, default, values, help): Extra) -> Parameter {
 fn of_setting(entry: &Entry, setting: &Setting) -> Parameter {
     let default = entry.default_of(setting);
     let annotation = match setting.kind {
-        Kind::Number(..) | Kind::Above(..) | Kind::Below(_) => "float",
+        Kind::Number(..) | Kind::Above(..) | Kind::Below(_) | Kind::Under(_) => "float",
         Kind::Whole(..) => "int",
         Kind::Word(_) => "str",
         Kind::Switch => "bool",

@@ -1,12 +1,11 @@
 //! How time grows with n, and what the largest exact run costs.
 
 use anyhow::Result;
-use nearfar::engine::{Engine, NearFarParams};
 use nearfar::generate::mixture;
-use nearfar::observe::{Silent, Stage};
-use nearfar::plan::human_bytes;
-use nearfar::prepared::plan;
-use nearfar::{Input, Params, Precision, Samples, fit_observed};
+use nearfar::learn::nearfar::{Engine, NearFarParams};
+use nearfar::observe::Stage;
+use nearfar::plan::{human_bytes, plan};
+use nearfar::{Params, Precision, Run, Samples};
 
 use crate::clock::{peak_bytes, timed};
 
@@ -34,7 +33,7 @@ pub(crate) fn growth(largest: usize, threads: Option<usize>) -> Result<()> {
     while n <= largest {
         let data = mixture(n, FEATURES, CLUSTERS, 1.0, 1)?;
         let samples = Samples::from_rows(&data.data, n, FEATURES)?;
-        let model = fit_observed(&Input::from(samples), &params(Precision::Single, threads), &Silent)?;
+        let model = Run::new(&params(Precision::Single, threads)).fit(samples)?;
         let seconds: Vec<f64> = stages
             .iter()
             .map(|s| model.timings.iter().filter(|(t, _)| t == s).map(|(_, x)| x).sum())
@@ -83,7 +82,7 @@ pub(crate) fn growth_of_default(sizes: &[usize], clusters: usize, spread: f64) -
         let params = Params::of(clusters, own);
         let planned = plan(n, FEATURES, &params)?;
         let samples = Samples::from_rows(&single, n, FEATURES)?;
-        let (model, seconds) = timed(|| fit_observed(&Input::from(samples), &params, &Silent));
+        let (model, seconds) = timed(|| Run::new(&params).fit(samples));
         let model = model?;
         let of =
             |stage: &Stage| model.timings.iter().filter(|(t, _)| t == stage).map(|(_, x)| x).sum::<f64>();
@@ -120,7 +119,7 @@ pub(crate) fn large(n: usize, precision: Precision, threads: Option<usize>) -> R
     let input = data.data.len() as u64 * 8;
     let planned = plan(n, FEATURES, &params)?;
     let samples = Samples::from_rows(&data.data, n, FEATURES)?;
-    let (model, seconds) = timed(|| fit_observed(&Input::from(samples), &params, &Silent));
+    let (model, seconds) = timed(|| Run::new(&params).fit(samples));
     let model = model?;
     let peak = peak_bytes().saturating_sub(input);
     let per_pair = peak as f64 / (n as f64 * n as f64);

@@ -17,7 +17,7 @@ use nearfar::learn::{FactorSolver, MethodKind, MethodParams, Regularizer};
 use nearfar::math::factor::Factor;
 use nearfar::observe::Silent;
 use nearfar::slices::Graph;
-use nearfar::{Input, Params, Samples, family};
+use nearfar::{Input, Params, PreparedGraph, Samples};
 
 use crate::clock::{peak_bytes, timed};
 
@@ -168,7 +168,7 @@ fn table(n: usize, m: usize, r: usize) -> Result<()> {
     let samples = Samples::from_rows(&data.data, n, m)?;
     let input = Input::from(samples);
     let both = Params::of(r, MethodKind::Gnmf);
-    let (prepared, searched) = timed(|| family::Prepared::new(&input, &both, &Silent));
+    let (prepared, searched) = timed(|| PreparedGraph::new(&input, &both, &Silent));
     let prepared = prepared?;
     let graph: &SparseGraph = prepared.graph().expect("gnmf has a graph");
     let square = n <= LARGEST_SQUARE;

@@ -23,12 +23,8 @@ fn made() -> String {
     let mut text = String::from("| method | works on | what it does |\n|---|---|---|\n");
     for kind in MethodKind::ALL {
         let Entry { name, line, needs, .. } = kind.entry();
-        let folder = match kind {
-            MethodKind::NearFar => "engine".to_owned(),
-            _ => format!("learn/{name}"),
-        };
         let squares = if kind.entry().matrices > 0 { ", n² memory" } else { "" };
-        let page = format!("../crates/nearfar/src/{folder}/about.md");
+        let page = format!("../crates/nearfar/src/learn/{name}/about.md");
         text += &format!("| [`{name}`]({page}) | {}{squares} | {line} |\n", needs.words());
     }
     text +=

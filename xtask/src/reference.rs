@@ -4,12 +4,14 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use nearfar::input::Input;
 use nearfar::labels::kmeans::KMeansParams;
 use nearfar::learn::lsdg::{Lsdg, LsdgParams};
-use nearfar::learn::{Method, StopRule, phals::Phals, run};
+use nearfar::learn::phals::Phals;
+use nearfar::learn::{Method, StopRule, run};
 use nearfar::math::factor::Factor;
 use nearfar::math::kernel::Entry;
-use nearfar::neighbors::{Input, rank};
+use nearfar::neighbors::rank;
 use nearfar::observe::Silent;
 use nearfar::slices::{FullSlices, Graph, Slices};
 use nearfar::spectral::eigen::{EigenParams, largest};

@@ -5,13 +5,12 @@
 use std::path::Path;
 
 use anyhow::Result;
-use nearfar::consensus::Member;
-use nearfar::generate;
 use nearfar::labels::score::score;
+use nearfar::learn::Member;
 use nearfar::learn::lsdg::{Alpha, start_weights};
 use nearfar::observe::Silent;
 use nearfar::params::{OUTLIER_CUT, Pruning};
-use nearfar::{Input, Params, Prepared};
+use nearfar::{Input, Params, PreparedSlices, generate};
 
 use crate::data::{Dataset, EIGHT, mean_std};
 
@@ -133,7 +132,8 @@ pub(crate) fn run(folder: &Path, repeats: u64, only: &str) -> Result<()> {
     let cases = cases(folder)?;
     let mut table = Table::default();
     for (at, (name, data)) in cases.iter().enumerate() {
-        let prepared = Prepared::new(&Input::from(data.samples()), &Params::lsdg(data.classes), &Silent)?;
+        let prepared =
+            PreparedSlices::new(&Input::from(data.samples()), &Params::lsdg(data.classes), &Silent)?;
         for seed in 0..repeats {
             let base = Params { pruning: Pruning::None, ..Params::lsdg(data.classes).seed(seed) };
             for (setting, change) in SETTINGS.iter().filter(|(setting, _)| setting.contains(only)) {
@@ -159,7 +159,7 @@ pub(crate) fn run(folder: &Path, repeats: u64, only: &str) -> Result<()> {
 
 /// Averaging without learning: what a consensus gains by itself.
 fn controls(
-    prepared: &Prepared,
+    prepared: &PreparedSlices,
     params: &Params,
     seed: u64,
     mut add: impl FnMut(&str, &[usize]) -> Result<()>,

@@ -7,7 +7,7 @@ use anyhow::Result;
 use nearfar::labels::kmeans::KMeansParams;
 use nearfar::labels::score::score;
 use nearfar::observe::Silent;
-use nearfar::{Input, Params, Prepared, Preset};
+use nearfar::{Input, Params, PreparedSlices, Preset};
 
 use crate::data::{Dataset, EIGHT, mean_std};
 
@@ -27,7 +27,7 @@ pub(crate) fn run(folder: &Path, starts: u64, names: &[String]) -> Result<()> {
     for (name, paper_acc, paper_nmi) in &chosen {
         let data = Dataset::open(folder, name)?;
         let r = data.classes;
-        let prepared = Prepared::new(&Input::from(data.samples()), &Params::lsdg(r), &Silent)?;
+        let prepared = PreparedSlices::new(&Input::from(data.samples()), &Params::lsdg(r), &Silent)?;
         let fit = |params: Params| -> Result<Vec<usize>> { Ok(prepared.fit(&params, &Silent)?.labels) };
         let ways: [Labelling<'_>; 6] = [
             Box::new(|seed| Ok(KMeansParams::new(r).restarts(10).fit(&data.x, data.n, data.m, seed)?.labels)),

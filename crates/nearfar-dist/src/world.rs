@@ -1,4 +1,4 @@
-//! The crew over MPI.
+//! The communicator over MPI.
 //!
 //! Collectives are called by one thread at a time, whichever it is (`Serialized`): the main flow of a run moves
 //! between threads of its pool. A communicator other than MPI's world is bound to a thread in `mpi`; so where ranks
@@ -12,7 +12,7 @@ use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
-use nearfar::{Crew, Team};
+use nearfar::{Communicator, Team};
 
 use crate::surplus::{Place, RECORD, working};
 
@@ -179,7 +179,7 @@ impl MpiCrew {
     }
 }
 
-impl Crew for MpiCrew {
+impl Communicator for MpiCrew {
     fn size(&self) -> usize {
         self.size
     }

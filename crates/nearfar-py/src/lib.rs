@@ -1,6 +1,6 @@
 //! The compiled half of the Python package: converts and calls, nothing else.
 //!
-//! `crew` lets processes that share an mpi4py communicator work together. `settings` turns keyword arguments into
+//! `communicator` lets processes that share an mpi4py communicator work together. `settings` turns keyword arguments into
 //! parameters, `input` borrows arrays, `watch` runs the work on threads of its own while the calling thread listens
 //! for Ctrl-C and calls back, `model` is a fitted model, `errors` gives every error its Python class. Estimators,
 //! documentation and pictures are Python, in `python/nearfar`.
@@ -8,7 +8,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 makes the arguments and hands them over")]
 #![allow(clippy::cast_possible_wrap, reason = "counts of things in memory")]
 
-mod crew;
+mod communicator;
 mod errors;
 mod input;
 mod model;
@@ -26,7 +26,7 @@ static ALLOCATOR: nearfar_pages::HugePages = nearfar_pages::HugePages;
 #[pymodule]
 mod _nearfar {
     #[pymodule_export]
-    use super::crew::rows_of;
+    use super::communicator::rows_of;
     #[pymodule_export]
     use super::model::{Model, fit};
     #[pymodule_export]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use nearfar::model::{Keeper, SaveOptions};
 use nearfar::slices::SparseRows;
 use nearfar::{Error, Input, Params, SavedModel, Share};
-use nearfar_report::{Extras, Known, Picture, gather};
+use nearfar_report::{Extras, KnownClasses, Picture, gather};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -67,7 +67,7 @@ impl Model {
         classes: Option<(Vec<usize>, Vec<String>)>,
         picture: Option<(usize, usize)>,
     ) -> PyResult<()> {
-        let truth = classes.map(|(codes, names)| Known { codes, names });
+        let truth = classes.map(|(codes, names)| KnownClasses { codes, names });
         let (html, ended) = watch::run(py, n_threads, &Callbacks::NONE, |watcher| {
             let input = self.0.samples()?.map(|samples| Input::Samples(samples, self.0.metric()));
             let told = Extras {
@@ -258,7 +258,7 @@ pub(crate) fn fit(
         ranks: None,
     };
     let (fitted, ended) = watch::run(py, threads, &callbacks, |watcher| {
-        let model = nearfar::fit_observed(&input, &params, watcher)?;
+        let model = nearfar::Run::new(&params).observe(watcher).fit(&input)?;
         // Graphs are made of the pairs, on the same threads.
         Ok(SavedModel::new(&model, &input, &options))
     })?;
@@ -304,7 +304,7 @@ fn fit_part(
     let (fitted, ended) = watch::run(py, threads, &callbacks, |watcher| {
         let share = Share::new(watcher.team(size, rank), n_samples);
         let input = Input::Part(rows, metric, &share);
-        let model = nearfar::fit_observed(&input, params, watcher)?;
+        let model = nearfar::Run::new(params).observe(watcher).fit(&input)?;
         Ok(SavedModel::new(&model, &input, &options))
     })?;
     match (fitted, ended) {

@@ -97,7 +97,9 @@ impl<'py> Given<'_, 'py> {
     fn setting(&self, setting: &Setting) -> PyResult<Option<Value>> {
         let name = setting.keyword;
         Ok(match setting.kind {
-            Kind::Number(..) | Kind::Above(..) | Kind::Below(_) => self.number(name)?.map(Value::from),
+            Kind::Number(..) | Kind::Above(..) | Kind::Below(_) | Kind::Under(_) => {
+                self.number(name)?.map(Value::from)
+            }
             Kind::Whole(..) => self.count(name)?.map(Value::from),
             Kind::Word(words) => self.word(name, words)?.map(Value::from),
             Kind::Switch => self.flag(name)?.map(Value::from),

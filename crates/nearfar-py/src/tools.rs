@@ -3,7 +3,7 @@
 use nearfar::generate::{Kind, MakeParams};
 use nearfar::labels::score::{Contingency, Normalizer, score};
 use nearfar::learn::MethodKind;
-use nearfar::{Params, Prepared};
+use nearfar::{Params, PreparedSlices};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -114,7 +114,7 @@ pub(crate) fn correct_rate<'py>(
     let (input, truth) = (data.input()?, truth.as_slice()?);
 
     let (rates, ended) = watch::run(py, n_threads, &Callbacks::NONE, |watcher| {
-        Prepared::new(&input, &Params::lsdg(1).starts(1), watcher)?.correct_rate(truth)
+        PreparedSlices::new(&input, &Params::lsdg(1).starts(1), watcher)?.correct_rate(truth)
     })?;
     match ended {
         Some(error) => Err(error),

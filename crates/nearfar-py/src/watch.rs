@@ -12,7 +12,7 @@ use nearfar::observe::{Event, Observer};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::crew::{Apart, Meeting, PyCrew};
+use crate::communicator::{Apart, Meeting, PyCommunicator};
 
 /// How often the calling thread looks for signals.
 const LOOK: Duration = Duration::from_millis(50);
@@ -55,7 +55,7 @@ impl Watcher<'_> {
     /// This process and the others. To be dropped with the work, so that the calling thread hears of its end.
     pub(crate) fn team(&self, size: usize, rank: usize) -> Arc<Team> {
         let messages = self.messages.clone();
-        Arc::new(Team::new(Box::new(PyCrew { size, rank, messages })))
+        Arc::new(Team::new(Box::new(PyCommunicator { size, rank, messages })))
     }
 }
 

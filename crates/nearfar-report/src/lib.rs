@@ -19,7 +19,7 @@ mod page;
 mod record;
 mod runs;
 
-pub use gather::{Extras, Known, Memory, Picture, gather};
+pub use gather::{Extras, KnownClasses, Memory, Picture, gather};
 pub use page::style::{CHROME, STYLE, escape};
 pub use page::{comparison, page};
 pub use record::{MOST_POINTS, Record, RecordError};

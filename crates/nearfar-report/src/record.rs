@@ -190,7 +190,7 @@ pub(crate) struct Shown {
     pub(crate) image: Option<String>,
 }
 
-/// Known classes against clusters.
+/// KnownClasses classes against clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Truth {
     pub(crate) names: Vec<String>,

@@ -1,11 +1,11 @@
 //! Pages of every kind of run.
 
-use nearfar::engine::{Engine, NearFarParams};
+use nearfar::learn::nearfar::{Engine, NearFarParams};
 use nearfar::learn::{MethodKind, MethodParams};
 use nearfar::model::{BlockMeans, SaveOptions};
 use nearfar::observe::Silent;
-use nearfar::{Input, NeighborLists, Params, Samples, SavedModel, fit_observed};
-use nearfar_report::{Extras, Known, Record, comparison, gather, page};
+use nearfar::{Input, NeighborLists, Params, Run, Samples, SavedModel};
+use nearfar_report::{Extras, KnownClasses, Record, comparison, gather, page};
 
 const HOSTILE: &str = "</script></template><img src=x onerror=alert(1)>'\"&amp;,\n=1+1";
 
@@ -21,7 +21,7 @@ fn blobs(n: usize, clusters: usize) -> nearfar::generate::Generated {
 fn record(n: usize, params: &Params, names: Option<&str>) -> Record {
     let data = blobs(n, 3);
     let input = Input::from(Samples::from_rows(&data.data, n, 2).unwrap());
-    let model = fit_observed(&input, params, &Silent).unwrap();
+    let model = Run::new(params).fit(&input).unwrap();
     let name = |at: usize| names.map_or_else(|| format!("name {at}"), |name| format!("{name}{at}"));
     let options = SaveOptions { feature_names: Some(vec![name(0), name(1)]), ..SaveOptions::default() };
     let saved = SavedModel::new(&model, &input, &options);
@@ -32,7 +32,7 @@ fn record(n: usize, params: &Params, names: Option<&str>) -> Record {
         input: name(1),
         source: name(2),
         ids: Some((0..n).map(name).collect()),
-        truth: Some(Known { codes: data.truth.clone(), names: (0..classes).map(name).collect() }),
+        truth: Some(KnownClasses { codes: data.truth.clone(), names: (0..classes).map(name).collect() }),
         means: model.block_means(&blocks).unwrap(),
         trusted: Some(model.trusted(24)),
         correct: model.correct_rate(&data.truth).unwrap().filter(|_| !model.near_weights.is_empty()),
@@ -119,7 +119,7 @@ fn every_method_has_a_page() {
 
 /// The page of a fit of this input without anything else known.
 fn plain(input: &Input<'_>, params: &Params) -> String {
-    let model = fit_observed(input, params, &Silent).unwrap();
+    let model = Run::new(params).fit(input).unwrap();
     let saved = SavedModel::new(&model, input, &SaveOptions { similarity: true, ..SaveOptions::default() });
     let extras = Extras::of_saved(&saved, None, None, &Silent).unwrap();
     let record = gather(&saved, Some(input), extras).unwrap();
@@ -267,7 +267,7 @@ fn a_number_that_was_found_is_told_with_its_curve() {
     let input = Input::from(Samples::from_rows(&noise, 200, 2).unwrap());
     let own = NearFarParams { engine: Engine::Graph, ..NearFarParams::default() };
     let params = Params { method: MethodParams::NearFar(own), ..Params::auto() };
-    let model = fit_observed(&input, &params, &Silent).unwrap();
+    let model = Run::new(&params).fit(&input).unwrap();
     let html = plain(&input, &params);
     let stand_out = model.account.unwrap().count.unwrap().groups;
     assert_eq!(html.contains("No groups stand out"), !stand_out);
@@ -365,7 +365,7 @@ fn twenty_thousand_points_stay_below_five_megabytes() {
     let data = blobs(n, 10);
     let input = Input::from(Samples::from_rows(&data.data, n, 2).unwrap());
     let params = Params::of(10, MethodParams::KMeans).starts(1);
-    let model = fit_observed(&input, &params, &Silent).unwrap();
+    let model = Run::new(&params).fit(&input).unwrap();
     let mut saved = SavedModel::new(&model, &input, &SaveOptions::default());
     // What a full run of this size would hold, as many digits as there can be.
     let noise = |at: usize| ((at * 7919 + 13) % 10_007) as f64 / 10_007.3 + 1e-3;

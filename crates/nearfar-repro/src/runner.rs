@@ -11,7 +11,7 @@ use nearfar::labels::kmeans::KMeansParams;
 use nearfar::labels::score::score;
 use nearfar::learn::{MethodKind, MethodParams};
 use nearfar::observe::Silent;
-use nearfar::{Error as FitError, Input, Model, Params, Samples, family};
+use nearfar::{Error as FitError, Input, Model, Params, PreparedGraph, Samples};
 use sha2::{Digest, Sha256};
 use toml::Table;
 
@@ -120,9 +120,9 @@ pub struct Ready {
     pub hash: String,
     /// Number of clusters.
     pub clusters: usize,
-    slices: nearfar::Prepared,
+    slices: nearfar::PreparedSlices,
     /// One preparation per graph that the study asks for; the first is the one cuts are measured on.
-    graphs: Vec<(GraphParams, family::Prepared)>,
+    graphs: Vec<(GraphParams, PreparedGraph)>,
 }
 
 impl Ready {
@@ -135,7 +135,7 @@ impl Ready {
         let clusters = spec.k.unwrap_or_else(|| data.classes());
         let fault = Error::run(&spec.name, "neighbours");
         let input = data.input().map_err(&fault)?;
-        let slices = nearfar::Prepared::new(&input, &Params::lsdg(clusters), &Silent)
+        let slices = nearfar::PreparedSlices::new(&input, &Params::lsdg(clusters), &Silent)
             .map_err(&fault)?
             .remember_starts();
         let mut ready = Self {
@@ -151,7 +151,7 @@ impl Ready {
     }
 
     /// The slices, ranks and affinities of all pairs.
-    pub fn slices(&self) -> &nearfar::Prepared {
+    pub fn slices(&self) -> &nearfar::PreparedSlices {
         &self.slices
     }
 
@@ -159,7 +159,7 @@ impl Ready {
         if self.graphs.iter().all(|(known, _)| *known != graph) {
             // A method of graph and samples: its preparation serves every other.
             let params = Params { graph, ..Params::of(self.clusters, MethodKind::Gnmf) };
-            let prepared = family::Prepared::new(&self.data.input()?, &params, &Silent)?;
+            let prepared = PreparedGraph::new(&self.data.input()?, &params, &Silent)?;
             self.graphs.push((graph, prepared.remember_graphs()));
         }
         Ok(())
@@ -198,7 +198,7 @@ impl Ready {
         let votes = member.map(|member| member.votes.clone()).unwrap_or_default();
         let labelings = if votes.is_empty() { vec![model.labels.clone()] } else { votes };
         let mut run = self.judge(&labelings)?;
-        if let Some(last) = member.map(nearfar::consensus::Member::last_loop) {
+        if let Some(last) = member.map(nearfar::learn::Member::last_loop) {
             run.iterations = last.iterations;
             run.stop = format!("{:?}", last.reason).to_lowercase();
         }

@@ -1,12 +1,12 @@
 //! Slow oracles and generators of hard cases; for nearfar's own tests only.
 
 pub mod bad;
-pub mod crew;
 pub mod fixed;
 pub mod golden;
 pub mod hard;
 pub mod oracle;
 pub mod s3nmf;
+pub mod threads;
 
 use std::path::{Path, PathBuf};
 

@@ -5,14 +5,16 @@
 
 use divan::{Bencher, black_box};
 use nearfar::generate::{Generated, mixture};
+use nearfar::input::Input;
 use nearfar::labels::kmeans::KMeansParams;
 use nearfar::learn::lsdg::{Lsdg, LsdgParams};
-use nearfar::learn::{Method, StopRule, phals::Phals, run};
+use nearfar::learn::phals::Phals;
+use nearfar::learn::{Method, StopRule, run};
 use nearfar::math::cubic::Quartic;
 use nearfar::math::factor::Factor;
 use nearfar::math::rng::Stream;
 use nearfar::math::simplex::project;
-use nearfar::neighbors::{Input, Neighborhoods, rank};
+use nearfar::neighbors::{Neighborhoods, rank};
 use nearfar::observe::Silent;
 use nearfar::slices::{FullSlices, Slices};
 use nearfar::spectral::eigen::{EigenParams, largest};

@@ -2,13 +2,13 @@
 
 use nearfar::labels::score::score;
 use nearfar::observe::Silent;
-use nearfar::{Input, Params, Prepared, Preset, Samples, generate};
+use nearfar::{Input, Params, PreparedSlices, Preset, Samples, generate};
 
 fn main() -> nearfar::Result<()> {
     // Time series of six kinds: level, cycle, two trends, two shifts.
     let data = generate::chart(40, 60, 1.0, 2)?;
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features)?;
-    let prepared = Prepared::new(&Input::from(samples), &Params::lsdg(6), &Silent)?;
+    let prepared = PreparedSlices::new(&Input::from(samples), &Params::lsdg(6), &Silent)?;
 
     let mut no_far = Params::lsdg(6);
     no_far.lsdg.dissimilarity = false;

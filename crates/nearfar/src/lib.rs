@@ -1,13 +1,18 @@
 //! Clustering that learns which neighbours to trust.
 //!
 //! ```text
-//! load → neighbors → slices → learn → augment → spectral → labels
+//! load → views → neighbors → slices → learn → partition → consensus → tree → labels → model
 //! ```
 //!
-//! Every point ranks all others by distance. For each rank two weights are learnt: how far to trust it as "same
-//! cluster" (w) and as "different cluster" (p). With them goes a nonnegative factor V; the three are merged into
-//! one similarity Z, whose spectral clustering gives the labels. The method is LSDG-SymNMF (Lyu and Jia); the
-//! defaults need no tuning and no labels.
+//! Every point ranks all others by distance. For each rank a weight is learnt: how far to trust it as "same
+//! cluster" (w) or as "different cluster" (p). The default method learns them together with a partition of the
+//! points, on several scalings of the data, and joins what it learnt into one consensus. It needs no tuning and no
+//! labels. The modules stand in the order of the path; [`run`] is the spine that calls them.
+//!
+//! Two kinds of methods leave the path in the middle. The paper's model, LSDG-SymNMF (Lyu and Jia,
+//! [`learn::lsdg`]), learns a nonnegative factor V in place of the partition, merges it with the weights into one
+//! similarity Z, and labels by spectral clustering. The compared methods (the other folders of [`learn`]) factor
+//! one fixed [`graph`] or the samples.
 //!
 //! ```
 //! use nearfar::{Params, Samples};
@@ -23,49 +28,59 @@
 //! `observe` (progress, cancelling, trace) and `presets` (the paper's settings, a single start, parts switched
 //! off).
 
-// The crew of threads, shared with the testkit, knows the library by its name.
+// The threads that play processes, shared with the testkit, know the library by its name.
 #[cfg(test)]
 extern crate self as nearfar;
 
-pub mod augment;
-pub mod checkpoint;
-pub mod cluster;
-pub mod consensus;
-pub mod crew;
-pub mod engine;
+// What a caller hands in, sets and sees; the spine that calls the stages is `run`.
 pub mod error;
-pub mod family;
-pub mod generate;
-pub mod graph;
-pub mod labels;
-pub mod learn;
+pub mod input;
+pub mod run;
+
+// The path, in the order in which data flows.
+
 pub mod load;
-pub mod math;
-pub mod model;
-pub mod neighbors;
-pub mod observe;
-pub mod params;
-pub mod partition;
-pub mod plan;
-pub mod prepared;
-mod remix;
-pub mod samples;
-pub mod slices;
-pub mod spectral;
-mod starts;
-mod tensors;
+
 pub mod views;
+
+pub mod mixture; // the short way: where a plain mixture explains the rows, no graph is made
+
+pub mod neighbors;
+
+pub mod slices;
+
+pub mod graph; // in place of slices, for methods that factor one fixed graph
+
+pub mod learn;
+
+pub mod partition;
+
+pub mod consensus;
+
+pub mod tree;
+
+pub mod spectral; // in place of partition, consensus and tree, for the paper's model and spectral clustering
+
+pub mod labels;
+
+pub mod model;
+
+// What every stage uses.
+pub mod generate;
+pub mod math;
+pub mod processes;
 
 /// The version of this library.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-pub use checkpoint::Checkpoint;
-pub use cluster::{fit, fit_observed, fit_saved};
-pub use crew::{Crew, Share, Team};
 pub use error::{DataError, Error, ParamError, Result};
-pub use model::{Model, SavedModel};
-pub use neighbors::{Input, Metric, NeighborLists, Warning};
-pub use params::{BinnedParams, Mode, Params, Preset};
-pub use plan::{Plan, Precision};
-pub use prepared::Prepared;
-pub use samples::{Samples, Values};
+pub use input::{Input, Metric, Samples, Values};
+pub use learn::lsdg::PreparedSlices;
+pub use model::{Model, SavedModel, Warning};
+pub use neighbors::NeighborLists;
+pub use processes::{Communicator, Share, Team};
+pub use run::checkpoint::{self, Checkpoint};
+pub use run::compared::PreparedGraph;
+pub use run::params::{self, BinnedParams, Mode, Params, Preset, Settled};
+pub use run::plan::{self, Plan, Precision};
+pub use run::{Run, fit, observe};

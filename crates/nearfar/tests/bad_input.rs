@@ -9,8 +9,8 @@ use nearfar::learn::MethodKind;
 use nearfar::learn::lsdg::{Alpha, Density, LsdgParams};
 use nearfar::observe::{Event, Observer, Silent, Stage};
 use nearfar::{
-    BinnedParams, DataError, Error, Input, Metric, Mode, Model, NeighborLists, Params, Precision, Prepared,
-    Preset, Result, Samples, Warning, fit, fit_observed,
+    BinnedParams, DataError, Error, Input, Metric, Mode, Model, NeighborLists, Params, Precision,
+    PreparedSlices, Preset, Result, Run, Samples, Warning, fit,
 };
 use nearfar_testkit::{bad, hard};
 
@@ -880,7 +880,7 @@ fn precomputed_neighbors() {
 fn prepared_data_is_checked_again() {
     let (data, _) = two_groups(10);
     let input = Input::from(Samples::from_rows(&data, 20, 1).unwrap());
-    let prepared = Prepared::new(&input, &Params::lsdg(2), &Silent).unwrap();
+    let prepared = PreparedSlices::new(&input, &Params::lsdg(2), &Silent).unwrap();
     assert!(matches!(prepared.fit(&Params::lsdg(0), &Silent), Err(Error::Param(_))));
     assert!(matches!(
         prepared.fit(&Params::lsdg(21), &Silent),
@@ -945,7 +945,7 @@ fn cancelling_stops_at_every_stage() {
         for (name, matches) in moments {
             for after in [1, 2] {
                 let observer = CancelAt::new(matches, after);
-                let outcome = fit_observed(&Input::from(samples), &params, &observer);
+                let outcome = Run::new(&params).observe(&observer).fit(samples);
                 let seen = observer.seen.load(Ordering::SeqCst);
                 if seen < after {
                     assert!(outcome.is_ok(), "{name}, {after}: never cancelled, yet {outcome:?}");
@@ -963,7 +963,7 @@ fn cancelling_stops_at_every_stage() {
     // As many clusters as points, and one cluster: nothing to learn, but still somebody who wants to stop.
     for r in [1, 400] {
         let observer = CancelAt::new(|e| matches!(e, Event::Started { stage: Stage::Slices }), 1);
-        let outcome = fit_observed(&Input::from(samples), &Params::lsdg(r).starts(1), &observer);
+        let outcome = Run::new(&Params::lsdg(r).starts(1)).observe(&observer).fit(samples);
         assert!(matches!(outcome, Err(Error::Cancelled { .. })), "r = {r}");
     }
 }
@@ -982,7 +982,7 @@ fn a_cancelled_run_names_its_stage() {
     ];
     for params in [Params::lsdg(4).starts(2), Params::preset(4, Preset::Paper)] {
         for (expected, begins) in stages {
-            let outcome = fit_observed(&Input::from(samples), &params, &CancelAt::new(begins, 1));
+            let outcome = Run::new(&params).observe(&CancelAt::new(begins, 1)).fit(samples);
             let Err(Error::Cancelled { stage }) = outcome else {
                 panic!("{expected:?}: not cancelled but {outcome:?}");
             };

@@ -11,12 +11,11 @@ use nearfar::checkpoint::CheckpointError;
 use nearfar::generate::{Generated, blobs, mixture};
 use nearfar::learn::lsdg::LsdgParams;
 use nearfar::learn::{Learned, StopReason};
-use nearfar::neighbors::Warning;
-use nearfar::observe::{CancelFlag, Event, Observer, Silent};
+use nearfar::model::Warning;
+use nearfar::observe::{CancelFlag, Event, Observer};
 use nearfar::params::Starts;
 use nearfar::{
-    BinnedParams, Checkpoint, Error, Input, Metric, Mode, Model, Params, Precision, Preset, Samples,
-    fit_observed, fit_saved,
+    BinnedParams, Checkpoint, Error, Input, Metric, Mode, Model, Params, Precision, Preset, Run, Samples,
 };
 
 /// A folder of its own for one test, empty at the start.
@@ -170,7 +169,7 @@ fn cancelled(result: &nearfar::Result<Model>) -> bool {
 /// each time it must go on to the same end.
 fn check(name: &str, input: &Input<'_>, params: &Params) -> Model {
     let folder = folder(name);
-    let unbroken = fit_observed(input, params, &Silent).unwrap();
+    let unbroken = Run::new(params).fit(input).unwrap();
     let resume = || Checkpoint::new(&folder).every(Duration::ZERO).resume(true);
 
     let observer = OneStepFurther::default();
@@ -178,7 +177,10 @@ fn check(name: &str, input: &Input<'_>, params: &Params) -> Model {
     let model = loop {
         observer.again();
         let checkpoint = resume();
-        let result = fit_saved(input, &params.clone().threads(1 + runs % 3), &checkpoint, &observer);
+        let result = Run::new(&params.clone().threads(1 + runs % 3))
+            .checkpoint(&checkpoint)
+            .observe(&observer)
+            .fit(input);
         assert_eq!(checkpoint.resumed().is_some(), runs > 0);
         runs += 1;
         if cancelled(&result) {
@@ -198,7 +200,10 @@ fn check(name: &str, input: &Input<'_>, params: &Params) -> Model {
     let model = loop {
         let observer = AfterQuestions(AtomicUsize::new(17 + 29 * runs));
         let checkpoint = resume();
-        let result = fit_saved(input, &params.clone().threads(1 + runs % 3), &checkpoint, &observer);
+        let result = Run::new(&params.clone().threads(1 + runs % 3))
+            .checkpoint(&checkpoint)
+            .observe(&observer)
+            .fit(input);
         runs += 1;
         if !cancelled(&result) {
             break result.unwrap();
@@ -208,7 +213,7 @@ fn check(name: &str, input: &Input<'_>, params: &Params) -> Model {
     assert_same(&format!("{name}, stopped anywhere in {runs} runs"), &unbroken, &model);
     // All is there now: the next run only puts it together.
     let checkpoint = resume();
-    let model = fit_saved(input, params, &checkpoint, &Silent).unwrap();
+    let model = Run::new(params).checkpoint(&checkpoint).fit(input).unwrap();
     assert_same(&format!("{name}, from its parts"), &unbroken, &model);
     let resumed = checkpoint.resumed().unwrap();
     assert_eq!(
@@ -311,14 +316,14 @@ fn a_folder_that_can_no_longer_be_written_leaves_the_last_good_state() {
     let (place, data) = (folder("unwritable"), small());
     let (here, away) = (place.join("run"), place.join("away"));
     let (input, params) = (samples(&data).into(), short(binned(3), 6).threads(1));
-    let unbroken = fit_observed(&input, &params, &Silent).unwrap();
+    let unbroken = Run::new(&params).fit(&input).unwrap();
     // Not even the superuser can write into a file as if it were a folder.
     let observer = At::start(1, || {
         std::fs::rename(&here, &away).unwrap();
         std::fs::write(&here, "in the way").unwrap();
     });
     let checkpoint = Checkpoint::new(&here).every(Duration::ZERO);
-    let model = fit_saved(&input, &params, &checkpoint, &observer).unwrap();
+    let model = Run::new(&params).checkpoint(&checkpoint).observe(&observer).fit(&input).unwrap();
     assert_same("without a folder", &unbroken, &model);
     let troubles = observer.troubles.into_inner().unwrap();
     assert_eq!(troubles.len(), 1, "{troubles:?}");
@@ -327,13 +332,17 @@ fn a_folder_that_can_no_longer_be_written_leaves_the_last_good_state() {
     assert!(names(&away).iter().all(|name| !name.starts_with('.')), "{:?}", names(&away));
 
     let checkpoint = Checkpoint::new(&away).resume(true);
-    assert_same("from what was left", &unbroken, &fit_saved(&input, &params, &checkpoint, &Silent).unwrap());
+    assert_same(
+        "from what was left",
+        &unbroken,
+        &Run::new(&params).checkpoint(&checkpoint).fit(&input).unwrap(),
+    );
     let resumed = checkpoint.resumed().unwrap();
     assert_eq!((resumed.neighbors, resumed.starts), (Some(23), 1), "{resumed:?}");
     assert!(resumed.to_string().contains("1 finished start, start 2 at iteration"), "{resumed}");
 
     // A place that cannot be written from the beginning is refused before the work.
-    let error = fit_saved(&input, &params, &Checkpoint::new(here.join("deeper")), &Silent).unwrap_err();
+    let error = Run::new(&params).checkpoint(&Checkpoint::new(here.join("deeper"))).fit(&input).unwrap_err();
     assert!(matches!(error, Error::Checkpoint(CheckpointError::Io { .. })), "{error}");
     assert!(error.to_string().contains("cannot be"), "{error}");
 }
@@ -357,8 +366,8 @@ fn every_part(name: &str, input: &Input<'_>, params: &Params) -> PathBuf {
     let flag = CancelFlag::default();
     let observer = Both(&flag, At::start(2, || flag.cancel()));
     let checkpoint = Checkpoint::new(&place).every(Duration::ZERO);
-    assert!(cancelled(&fit_saved(input, params, &checkpoint, &observer)));
-    fit_saved(input, params, &Checkpoint::new(&whole), &Silent).unwrap();
+    assert!(cancelled(&Run::new(params).checkpoint(&checkpoint).observe(&observer).fit(input)));
+    Run::new(params).checkpoint(&Checkpoint::new(&whole)).fit(input).unwrap();
     let spectrum = part(&whole, "nearfar-spectrum-");
     std::fs::copy(&spectrum, place.join(spectrum.file_name().unwrap())).unwrap();
     let there = names(&place);
@@ -370,7 +379,7 @@ fn every_part(name: &str, input: &Input<'_>, params: &Params) -> PathBuf {
 fn damaged_files_are_found_out() {
     let data = small();
     let (input, params) = (samples(&data).into(), short(binned(3), 4).threads(1));
-    let unbroken = fit_observed(&input, &params, &Silent).unwrap();
+    let unbroken = Run::new(&params).fit(&input).unwrap();
     let place = every_part("damaged", &input, &params);
     let kept: Vec<(String, Vec<u8>)> = names(&place)
         .into_iter()
@@ -387,7 +396,7 @@ fn damaged_files_are_found_out() {
             std::fs::write(place.join(name), bytes).unwrap();
             let observer = At::start(usize::MAX, || {});
             let checkpoint = Checkpoint::new(&place).resume(true);
-            let result = fit_saved(&input, &params, &checkpoint, &observer);
+            let result = Run::new(&params).checkpoint(&checkpoint).observe(&observer).fit(&input);
             if name == "nearfar-checkpoint.json" {
                 let error = result.unwrap_err();
                 assert!(
@@ -412,7 +421,7 @@ fn other_runs_are_refused_by_what_differs() {
     let before = names(&place);
     let resume = || Checkpoint::new(&place).resume(true);
     let refused = |input: &Input<'_>, params: &Params, words: &[&str]| {
-        let error = fit_saved(input, params, &resume(), &Silent).unwrap_err();
+        let error = Run::new(params).checkpoint(&resume()).fit(input).unwrap_err();
         assert!(matches!(error, Error::Checkpoint(CheckpointError::OtherRun { .. })), "{error}");
         for word in words {
             assert!(error.to_string().contains(word), "{word}: {error}");
@@ -443,20 +452,20 @@ fn other_runs_are_refused_by_what_differs() {
     );
 
     // Not to be resumed, it is not written over.
-    let error = fit_saved(&input, &params, &Checkpoint::new(&place), &Silent).unwrap_err();
+    let error = Run::new(&params).checkpoint(&Checkpoint::new(&place)).fit(&input).unwrap_err();
     assert!(matches!(error, Error::Checkpoint(CheckpointError::Taken { .. })), "{error}");
     assert!(error.to_string().contains("--resume") && error.to_string().contains("200 points"), "{error}");
     assert_eq!(names(&place), before);
 
     // Threads and memory are no part of the result.
-    let unbroken = fit_observed(&input, &params, &Silent).unwrap();
+    let unbroken = Run::new(&params).fit(&input).unwrap();
     let other = Params { memory: Some(1 << 30), ..params.clone().threads(2) };
     let checkpoint = resume();
-    assert_same("threads", &unbroken, &fit_saved(&input, &other, &checkpoint, &Silent).unwrap());
+    assert_same("threads", &unbroken, &Run::new(&other).checkpoint(&checkpoint).fit(&input).unwrap());
     assert_eq!(checkpoint.resumed().unwrap().starts, 2);
 
     let spectral = Params::of(3, nearfar::learn::MethodParams::Spectral);
-    let error = fit_saved(&input, &spectral, &resume(), &Silent).unwrap_err();
+    let error = Run::new(&spectral).checkpoint(&resume()).fit(&input).unwrap_err();
     assert!(matches!(error, Error::Param(_)), "{error}");
 }
 
@@ -466,7 +475,7 @@ fn parts_of_another_run_are_never_used() {
     let (input, params) = (samples(&data).into(), short(binned(3), 4).threads(1));
     let place = every_part("leftover", &input, &params);
     let other = params.clone().seed(5);
-    let unbroken = fit_observed(&input, &other, &Silent).unwrap();
+    let unbroken = Run::new(&other).fit(&input).unwrap();
     let leftover: Vec<(String, Vec<u8>)> = names(&place)
         .into_iter()
         .map(|name| (name.clone(), std::fs::read(place.join(name)).unwrap()))
@@ -477,14 +486,14 @@ fn parts_of_another_run_are_never_used() {
     std::fs::write(place.join(".nearfar-loop-24-0-0000.safetensors.AbCdEf"), "half").unwrap();
     let checkpoint = Checkpoint::new(&place).resume(true);
     assert!(!checkpoint.exists());
-    assert_same("leftover", &unbroken, &fit_saved(&input, &other, &checkpoint, &Silent).unwrap());
+    assert_same("leftover", &unbroken, &Run::new(&other).checkpoint(&checkpoint).fit(&input).unwrap());
     assert_eq!(checkpoint.resumed(), None);
     // Beside the manifest of another run they are none of its parts.
     for (name, bytes) in leftover.iter().filter(|(name, _)| name.ends_with(".safetensors")) {
         std::fs::write(place.join(name), bytes).unwrap();
     }
     let checkpoint = Checkpoint::new(&place).resume(true);
-    assert_same("mixed", &unbroken, &fit_saved(&input, &other, &checkpoint, &Silent).unwrap());
+    assert_same("mixed", &unbroken, &Run::new(&other).checkpoint(&checkpoint).fit(&input).unwrap());
     checkpoint.remove().unwrap();
     assert_eq!(names(&place), ["nearfar.txt"]);
 }
@@ -516,16 +525,19 @@ fn a_run_that_ends_early_can_still_be_run_to_its_end() {
     let params = Params { lsdg, binned: knobs(8, 12, 16), ..Params::lsdg(3).starts(3) }.mode(Mode::Binned);
     let params = Params { spread_neighbors: false, ..short(params, 6) }.threads(1);
     let input = samples(&data).into();
-    let unbroken = fit_observed(&input, &params, &Silent).unwrap();
+    let unbroken = Run::new(&params).fit(&input).unwrap();
     for at in [(0, 1), (1, 3), (2, 2)] {
         let place = folder("enough");
         let observer = Enough { at, had: AtomicBool::new(false) };
-        let early =
-            fit_saved(&input, &params, &Checkpoint::new(&place).every(Duration::ZERO), &observer).unwrap();
+        let early = Run::new(&params)
+            .checkpoint(&Checkpoint::new(&place).every(Duration::ZERO))
+            .observe(&observer)
+            .fit(&input)
+            .unwrap();
         let stopped = early.members.iter().any(|member| member.last_loop().reason == StopReason::Stopped);
         assert!(stopped || early.members.len() < 3, "{at:?}: it ran to its end");
         let checkpoint = Checkpoint::new(&place).resume(true);
-        let model = fit_saved(&input, &params, &checkpoint, &Silent).unwrap();
+        let model = Run::new(&params).checkpoint(&checkpoint).fit(&input).unwrap();
         assert_same(&format!("enough at {at:?}"), &unbroken, &model);
     }
 }

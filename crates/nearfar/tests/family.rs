@@ -18,7 +18,7 @@ use nearfar::neighbors::{Neighborhoods, rank};
 use nearfar::observe::{Event, Observer, Silent};
 use nearfar::slices::{FullSlices, Graph, Slices};
 use nearfar::spectral::eigen::Operator;
-use nearfar::{DataError, Error, Input, Params, Samples, fit, fit_observed};
+use nearfar::{DataError, Error, Input, Params, Run, Samples, fit};
 use nearfar_testkit::golden::Golden;
 use nearfar_testkit::{hard, oracle};
 
@@ -138,20 +138,20 @@ impl Observer for Counting {
 fn every_method_stops_when_asked_and_tells_its_iterations() {
     let data = nearfar::generate::varied(300, 5, 3, 1.0, 5).unwrap();
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
-    // The default has rounds, not a loop, and tests of its own (engine.rs).
+    // The default has rounds, not a loop, and tests of its own (default.rs).
     for kind in others().filter(|kind| *kind != MethodKind::NearFar) {
         let mut params = quick(3, kind);
         params.set_if_used("max_iter", 50_usize).unwrap();
         params.set_if_used("tol", -1.0).unwrap();
         let counting = Counting::default();
-        let model = fit_observed(&Input::from(samples), &params, &counting).unwrap();
+        let model = Run::new(&params).observe(&counting).fit(samples).unwrap();
         let run = model.best_member().unwrap().last_loop();
         // k-means and spectral clustering have no loop of ours.
         if !matches!(kind, MethodKind::KMeans | MethodKind::Spectral) {
             assert!(run.iterations > 0 && !run.trace.is_empty(), "{kind}");
             assert!(counting.0.load(Ordering::Relaxed) >= run.iterations, "{kind}");
             assert!(run.trace.iter().all(|row| row.loss().is_finite()), "{kind}");
-            let stopped = fit_observed(&Input::from(samples), &params, &Impatient(AtomicUsize::new(0)));
+            let stopped = Run::new(&params).observe(&Impatient(AtomicUsize::new(0))).fit(samples);
             assert!(matches!(stopped, Err(Error::Cancelled { .. })), "{kind}: {stopped:?}");
         }
     }
@@ -161,11 +161,11 @@ fn every_method_stops_when_asked_and_tells_its_iterations() {
 fn memory_is_planned() {
     for kind in others() {
         let params = Params { memory: Some(20 << 20), ..Params::of(10, kind) };
-        let refused = nearfar::prepared::plan(200_000, 512, &params);
+        let refused = nearfar::plan::plan(200_000, 512, &params);
         assert!(matches!(refused, Err(Error::Memory { .. })), "{kind}");
         // A graph of ten thousand points needs no n × n matrix.
         if kind.needs() == Needs::Graph {
-            let plan = nearfar::prepared::plan(10_000, 64, &Params::of(10, kind)).unwrap();
+            let plan = nearfar::plan::plan(10_000, 64, &Params::of(10, kind)).unwrap();
             assert!(plan.bytes < 8 * 10_000_u64.pow(2) / 4, "{kind}: {}", plan.bytes);
         }
     }
@@ -176,12 +176,12 @@ fn methods_of_the_samples_refuse_pairs() {
     let distances = [0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0];
     let input = Input::Distances(Samples::from_rows(&distances, 3, 3).unwrap());
     for kind in others().filter(|kind| matches!(kind.needs(), Needs::Samples | Needs::Both)) {
-        let refused = fit_observed(&input, &Params::of(2, kind), &Silent).unwrap_err();
+        let refused = Run::new(&Params::of(2, kind)).fit(&input).unwrap_err();
         assert!(matches!(refused, Error::Data(DataError::NeedsSamples { .. })), "{kind}: {refused}");
         assert!(refused.to_string().contains(kind.name()));
     }
     for kind in others().filter(|kind| kind.needs() == Needs::Graph) {
-        let model = fit_observed(&input, &Params::of(2, kind), &Silent).unwrap();
+        let model = Run::new(&Params::of(2, kind)).fit(&input).unwrap();
         assert_eq!(model.labels.len(), 3, "{kind}");
     }
 }
@@ -344,13 +344,13 @@ fn column_steps_and_products_agree_with_the_oracle() {
 fn a_preparation_refuses_what_it_was_not_made_for() {
     let data = nearfar::generate::blobs(40, 2, 2, 0.4, 1).unwrap();
     let input = Input::from(Samples::from_rows(&data.data, 40, 2).unwrap());
-    let graph = nearfar::family::Prepared::new(&input, &Params::of(2, MethodKind::Phals), &Silent).unwrap();
+    let graph = nearfar::PreparedGraph::new(&input, &Params::of(2, MethodKind::Phals), &Silent).unwrap();
     assert!(graph.fit(&Params::of(2, MethodKind::Spectral), &Silent).is_ok());
     for kind in [MethodKind::Lsdg, MethodKind::Gnmf, MethodKind::KMeans] {
         let refused = graph.fit(&Params::of(2, kind), &Silent).unwrap_err().to_string();
         assert!(refused.contains("method"), "{refused}");
     }
-    let slices = nearfar::Prepared::new(&input, &Params::lsdg(2), &Silent).unwrap();
+    let slices = nearfar::PreparedSlices::new(&input, &Params::lsdg(2), &Silent).unwrap();
     let refused = slices.fit(&Params::of(2, MethodKind::Phals), &Silent).unwrap_err().to_string();
     assert!(refused.contains("phals"), "{refused}");
 }

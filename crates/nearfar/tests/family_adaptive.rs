@@ -14,7 +14,7 @@ use nearfar::learn::{Learned, Method, MethodParams, StopRule, TraceRow, run};
 use nearfar::math::factor::Factor;
 use nearfar::math::rng::Stream;
 use nearfar::observe::{CancelFlag, Silent};
-use nearfar::{DataError, Error, Input, Metric, Model, Params, Precision, Samples, fit, fit_observed};
+use nearfar::{DataError, Error, Input, Metric, Model, Params, Precision, Run, Samples, fit};
 use nearfar_testkit::golden::Golden;
 use nearfar_testkit::{hard, oracle};
 use proptest::prelude::*;
@@ -481,7 +481,7 @@ fn a_raised_flag_stops_every_method() {
     let flag = CancelFlag::default();
     flag.cancel();
     for method in methods() {
-        let outcome = fit_observed(&input, &Params::of(2, method.clone()), &flag);
+        let outcome = Run::new(&Params::of(2, method.clone())).observe(&flag).fit(&input);
         assert!(matches!(outcome, Err(Error::Cancelled { .. })), "{method:?}");
     }
 }
@@ -503,7 +503,7 @@ fn a_late_wish_to_stop_is_heard_too() {
         for asked in [1, 3, 5, 8, 12] {
             let late = After((asked as isize).into());
             let params = Params { stop: exactly(50), ..Params::of(2, method.clone()) };
-            let outcome = fit_observed(&input, &params, &late);
+            let outcome = Run::new(&params).observe(&late).fit(&input);
             assert!(matches!(outcome, Err(Error::Cancelled { .. })), "{method:?} after {asked}");
         }
     }
@@ -537,7 +537,7 @@ fn rbsmf_remembers_what_no_seed_changes() {
     let data = nearfar::generate::blobs(90, 5, 3, 1.0, 4).unwrap();
     let input = Input::from(Samples::from_rows(&data.data, 90, 5).unwrap());
     let params = |lambda: f64, seed: u64| Params::of(3, RbsMfParams { lambda, mu: 1.0 }).starts(1).seed(seed);
-    let plain = nearfar::family::Prepared::new(&input, &params(1.0, 0), &Silent).unwrap();
+    let plain = nearfar::PreparedGraph::new(&input, &params(1.0, 0), &Silent).unwrap();
     let remembering = plain.clone().remember_graphs();
     for (lambda, seed) in [(1.0, 0), (0.1, 0), (1.0, 1), (0.1, 1)] {
         let [a, b] =

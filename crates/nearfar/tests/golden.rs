@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use nearfar::Samples;
+use nearfar::input::Input;
+use nearfar::learn::aosymnmf::AoSymNmf;
 use nearfar::learn::lsdg::{Lsdg, LsdgParams};
-use nearfar::learn::{Method, Reseed, StopRule, aosymnmf::AoSymNmf, phals::Phals, run};
+use nearfar::learn::phals::Phals;
+use nearfar::learn::{Method, Reseed, StopRule, run};
 use nearfar::math::factor::Factor;
-use nearfar::neighbors::{Input, Neighborhoods, rank};
+use nearfar::neighbors::{Neighborhoods, rank};
 use nearfar::observe::Silent;
 use nearfar::slices::{FullSlices, Graph, Slices};
 use nearfar::spectral::eigen::{EigenParams, largest};

@@ -1,16 +1,19 @@
 //! Properties that hold for any data and seed, against slow oracles.
 
+use nearfar::input::Input;
 use nearfar::labels::score::adjusted_rand;
+use nearfar::learn::aosymnmf::AoSymNmf;
 use nearfar::learn::lsdg::objective::Coefficients;
 use nearfar::learn::lsdg::{Density, Lsdg, LsdgParams};
-use nearfar::learn::{Method, Reseed, StopRule, TraceRow, aosymnmf::AoSymNmf, phals::Phals, run};
+use nearfar::learn::phals::Phals;
+use nearfar::learn::{Method, Reseed, StopRule, TraceRow, run};
 use nearfar::math::factor::Factor;
 use nearfar::math::kernel::Entry;
 use nearfar::math::rng::Stream;
-use nearfar::neighbors::{Input, rank};
+use nearfar::neighbors::rank;
 use nearfar::observe::Silent;
 use nearfar::slices::{FullSlices, Graph, Slices};
-use nearfar::{Model, Params, Precision, Prepared, Preset, Samples, fit};
+use nearfar::{Model, Params, Precision, PreparedSlices, Preset, Samples, fit};
 use nearfar_testkit::hard::{blobs_on_a_line, random_order, reordered};
 use nearfar_testkit::oracle::{self, NaiveSlices, inner, largest_difference};
 use proptest::prelude::*;
@@ -399,7 +402,7 @@ proptest! {
 fn remembered_starts_change_nothing() {
     let data = nearfar::generate::chart(20, 60, 2.0, 5).unwrap();
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
-    let plain = Prepared::new(&Input::from(samples), &Params::lsdg(6), &Silent).unwrap();
+    let plain = PreparedSlices::new(&Input::from(samples), &Params::lsdg(6), &Silent).unwrap();
     let remembers = plain.clone().remember_starts();
     for (alpha, mu, seed) in [(0.1, 0.5, 0), (1.0, 0.5, 0), (0.1, 0.1, 0), (0.1, 0.5, 1)] {
         let mut params = Params::preset(6, Preset::Demo).seed(seed);

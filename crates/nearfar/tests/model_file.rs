@@ -3,7 +3,7 @@
 use nearfar::learn::MethodKind;
 use nearfar::model::{InputKind, Keeper, ModelFileError, SaveOptions, Scaling};
 use nearfar::observe::{Event, Observer, Silent};
-use nearfar::{Error, Input, Metric, NeighborLists, Params, Samples, SavedModel, fit, fit_observed};
+use nearfar::{Error, Input, Metric, NeighborLists, Params, Run, Samples, SavedModel, fit};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -286,7 +286,7 @@ fn a_cancelled_run_leaves_its_best_start() {
     for (method, iterations) in [(MethodKind::Lsdg, 3), (MethodKind::Lsdg, 150), (MethodKind::SymNmf, 5)] {
         let params = Params { threads: Some(1), ..Params::of(6, method) };
         let observer = After::new(iterations, false);
-        let outcome = fit_observed(&Input::from(samples), &params, &observer);
+        let outcome = Run::new(&params).observe(&observer).fit(samples);
         assert!(matches!(outcome, Err(Error::Cancelled { .. })), "{method}");
         let model = observer.keeper.into_model(&params).unwrap();
         assert_eq!(model.labels.len(), data.n_samples);
@@ -309,7 +309,7 @@ fn whoever_has_enough_gets_labels() {
         let mut params = Params::of(6, method).threads(1);
         params.set_if_used("starts", 3_usize).unwrap();
         let observer = After::new(2, true);
-        let model = fit_observed(&Input::from(samples), &params, &observer).unwrap();
+        let model = Run::new(&params).observe(&observer).fit(samples).unwrap();
         assert_eq!(model.labels.len(), data.n_samples, "{method}");
         let made: usize = model.members.iter().map(|m| m.last_loop().iterations).sum();
         let loops = !matches!(method, MethodKind::KMeans | MethodKind::Spectral);

@@ -6,8 +6,7 @@ use nearfar::generate::{Generated, blobs, circles, mixture};
 use nearfar::labels::score::{accuracy, adjusted_rand};
 use nearfar::learn::MethodParams;
 use nearfar::learn::lsdg::LsdgParams;
-use nearfar::model::Blocks;
-use nearfar::neighbors::Warning;
+use nearfar::model::{Blocks, Warning};
 use nearfar::params::Starts;
 use nearfar::{BinnedParams, Input, Mode, Model, Params, Precision, Preset, Samples, fit};
 

@@ -5,9 +5,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use nearfar::input::Samples;
 use nearfar::load::{LoadOptions, Truth, load, load_part, write_npy};
-use nearfar::samples::Samples;
-use nearfar_testkit::crew::as_team;
+use nearfar_testkit::threads::as_team;
 
 /// A file of a test's own, gone when the test is.
 struct Temporary(PathBuf);

@@ -3,9 +3,8 @@
 use std::io::Write;
 
 use nearfar::load::{LoadOptions, Table, TableValues, load};
-use nearfar::observe::Silent;
 use nearfar::plan::peak_memory;
-use nearfar::{BinnedParams, Input, Mode, Params, fit_observed};
+use nearfar::{BinnedParams, Mode, Params, Run};
 
 const N: usize = 4000;
 const M: usize = 8192;
@@ -42,7 +41,7 @@ fn labels(table: &Table) -> Vec<usize> {
     // Threads hold blocks of their own.
     let mut params = Params::lsdg(4).starts(1).mode(Mode::Binned).threads(2);
     params.binned = BinnedParams { near: Some(32), far: Some(16), bins: Some(8) };
-    fit_observed(&Input::from(table.samples()), &params, &Silent).unwrap().labels
+    Run::new(&params).fit(table.samples()).unwrap().labels
 }
 
 #[test]

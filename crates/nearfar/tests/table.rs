@@ -51,7 +51,7 @@ fn names_are_told_apart() {
 /// Some other value that the setting may take.
 fn another(kind: Kind, now: Option<&Value>) -> Value {
     let choices: Vec<Value> = match kind {
-        Kind::Number(..) | Kind::Above(..) => vec![2.0.into(), 3.0.into()],
+        Kind::Number(..) | Kind::Above(..) | Kind::Under(_) => vec![2.0.into(), 3.0.into()],
         Kind::Below(_) => vec![0.25.into(), 0.5.into()],
         Kind::Whole(..) => vec![9_usize.into(), 11_usize.into()],
         Kind::Word(words) => words.iter().map(|word| (*word).into()).collect(),
@@ -122,7 +122,9 @@ fn numbers_out_of_range_are_named() {
     for kind in MethodKind::ALL {
         for setting in kind.entry().settings() {
             let wrong = match setting.kind {
-                Kind::Number(..) | Kind::Above(..) | Kind::Below(_) => Value::Number(f64::NAN),
+                Kind::Number(..) | Kind::Above(..) | Kind::Below(_) | Kind::Under(_) => {
+                    Value::Number(f64::NAN)
+                }
                 Kind::Whole(..) => Value::Whole(0),
                 Kind::Word(_) | Kind::Views => "no such word".into(),
                 Kind::Switch => 1.0.into(),

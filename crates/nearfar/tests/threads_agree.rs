@@ -1,7 +1,7 @@
 //! One seed gives the same bits at any number of threads, and whether members run side by side or one by one.
 
 use nearfar::generate::Generated;
-use nearfar::prepared::plan;
+use nearfar::plan::plan;
 use nearfar::{Input, Metric, Model, Params, Precision, Preset, Samples, fit};
 
 /// Every number of a model that does not measure time, as bits, with its name.

@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 use std::time::Instant;
 
-use nearfar::engine::Engine;
+use nearfar::learn::nearfar::Engine;
 use nearfar::learn::{MethodKind, MethodParams, Needs};
 use nearfar::model::SaveOptions;
 use nearfar::{Checkpoint, Error, Input, Mode, Model, Params, Plan, Precision, SavedModel};
@@ -11,7 +11,7 @@ use nearfar_report::Record;
 
 use super::plan::{print_plan, print_plan_json};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::flags::{ClusterArgs, GraphKind, OutputArgs};
+use crate::flags::{ClusterArgs, ExportedGraph, OutputArgs};
 use crate::interrupt::{self, Phase};
 use crate::output::{
     Columns, LabelFormat, check_file, check_folder, ending, is_written_in_place, unknown_ending, write_file,
@@ -81,8 +81,8 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     keep_what_there_is(output, &watch, &settings, &params, data.table.ids.clone());
     interrupt::enter(Phase::Running);
     let fitted = match &checkpoint {
-        Some(checkpoint) => nearfar::fit_saved(&input, &params, checkpoint, &watch),
-        None => nearfar::fit_observed(&input, &params, &watch),
+        Some(checkpoint) => nearfar::Run::new(&params).checkpoint(checkpoint).observe(&watch).fit(&input),
+        None => nearfar::Run::new(&params).observe(&watch).fit(&input),
     };
     if let Err(Error::Cancelled { .. }) = fitted {
         interrupt::say_last_words();
@@ -188,7 +188,7 @@ fn check_outputs(args: &ClusterArgs) -> Outcome {
 fn check_made(args: &ClusterArgs, method: MethodKind) -> Outcome {
     let format = args.output.output.as_deref().map(LabelFormat::of).transpose()?;
     labels::check(&args.labels, method, format)?;
-    let dense = args.output.graphs().into_iter().find(|(kind, _)| *kind != GraphKind::S);
+    let dense = args.output.graphs().into_iter().find(|(kind, _)| *kind != ExportedGraph::S);
     match dense {
         Some((kind, _)) if method == MethodKind::NearFar => Err(Failure::wrong(format!(
             "--graph {}: nearfar makes the graph s only; leave it out, or add --method lsdg",
@@ -210,7 +210,7 @@ fn check_model(output: &OutputArgs, model: &Model) -> Outcome {
 
 /// Some outputs are made of all points in one process.
 fn check_shared(output: &OutputArgs) -> Outcome {
-    let z = output.graphs().iter().any(|(kind, _)| *kind == GraphKind::Z);
+    let z = output.graphs().iter().any(|(kind, _)| *kind == ExportedGraph::Z);
     let asked = [
         (output.report.is_some(), "--report"),
         (output.save_model.is_some(), "--save-model"),
@@ -229,8 +229,8 @@ fn plan(data: &Data, input: &Input<'_>, params: &Params, output: &OutputArgs) ->
     let table = &data.table;
     let ranks = ranks::team().map(|team| team.size());
     let mut plan =
-        nearfar::prepared::plan_held(data.n_samples(), table.n_features, params, ranks, Some(input.held()))?;
-    if output.graphs().iter().any(|(kind, _)| *kind == GraphKind::Z) {
+        nearfar::plan::plan_held(data.n_samples(), table.n_features, params, ranks, Some(input.held()))?;
+    if output.graphs().iter().any(|(kind, _)| *kind == ExportedGraph::Z) {
         let full = 8 * (table.n_samples as u64).pow(2);
         plan.bytes += full;
         plan.parts.push(("graph z", full));

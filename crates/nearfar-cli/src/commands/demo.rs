@@ -9,7 +9,7 @@ use nearfar::labels::kmeans::KMeansParams;
 use nearfar::labels::score::{Scores, score};
 use nearfar::learn::MethodKind;
 use nearfar::observe::Silent;
-use nearfar::{Input, Model, Params, Prepared, Samples};
+use nearfar::{Input, Model, Params, PreparedSlices, Samples};
 
 use crate::commands::{figure, picture::Picture};
 use crate::exit::{Failure, Outcome};
@@ -87,7 +87,7 @@ fn found(model: &Model) -> String {
 /// Share of the neighbours at every rank that are of the same class.
 fn correct(made: &Generated) -> Outcome<Vec<f64>> {
     let input = Input::from(Samples::from_rows(&made.data, made.n_samples, made.n_features)?);
-    let prepared = Prepared::new(&input, &Params::lsdg(1), &Silent)?;
+    let prepared = PreparedSlices::new(&input, &Params::lsdg(1), &Silent)?;
     Ok(prepared.correct_rate(&made.truth)?)
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &PlanArgs) -> Outcome {
     if let Some(ranks) = args.ranks {
         return of_ranks(args, &params, ranks);
     }
-    let plan = nearfar::prepared::plan(args.points, args.features, &params)?;
+    let plan = nearfar::plan::plan(args.points, args.features, &params)?;
     if args.json {
         print_plan_json(&plan, args.points, &params)
     } else {
@@ -47,7 +47,7 @@ fn of_ranks(args: &PlanArgs, params: &Params, ranks: usize) -> Outcome {
     // The machines of that run need not be this one: no limit.
     let unlimited =
         Params { memory: Some(u64::MAX), threads: Some(params.threads.unwrap_or(1)), ..params.clone() };
-    let plan = nearfar::prepared::plan_shared(args.points, args.features, &unlimited, Some(ranks))?;
+    let plan = nearfar::plan::plan_shared(args.points, args.features, &unlimited, Some(ranks))?;
     let Some(shape) = plan.binned else { return Err(Failure::wrong("--ranks plans binned mode")) };
     let job = Job {
         n_samples: args.points,

@@ -185,7 +185,7 @@ impl Flag {
         let arg = match self.kind() {
             Kind::Switch => arg.action(ArgAction::SetTrue),
             Kind::Whole(..) => arg.value_name("N").value_parser(clap::value_parser!(usize)),
-            Kind::Number(..) | Kind::Above(..) | Kind::Below(_) => {
+            Kind::Number(..) | Kind::Above(..) | Kind::Below(_) | Kind::Under(_) => {
                 arg.value_name("X").value_parser(clap::value_parser!(f64)).allow_negative_numbers(true)
             }
             Kind::Word(_) => arg.value_name("NAME").value_parser(PossibleValuesParser::new(self.words())),
@@ -205,7 +205,7 @@ impl Flag {
         match self.kind() {
             Kind::Switch => matches.get_flag(self.name).then_some(Value::Switch(true)),
             Kind::Whole(..) => matches.get_one::<usize>(self.name).map(|x| Value::Whole(*x)),
-            Kind::Number(..) | Kind::Above(..) | Kind::Below(_) => {
+            Kind::Number(..) | Kind::Above(..) | Kind::Below(_) | Kind::Under(_) => {
                 matches.get_one::<f64>(self.name).map(|x| Value::Number(*x))
             }
             Kind::Word(_) | Kind::Views => matches.get_one::<String>(self.name).cloned().map(Value::from),
@@ -223,9 +223,13 @@ impl Flag {
                 .map(Value::Whole)
                 .map_err(|_| format!("{name} = {x}: it must be a whole number, 0 or more")),
             (Kind::Whole(..), value) => Err(format!("{name} = {value}: it must be a whole number")),
-            (Kind::Number(..) | Kind::Above(..) | Kind::Below(_), Float(x)) => Ok(Value::Number(x)),
-            (Kind::Number(..) | Kind::Above(..) | Kind::Below(_), Integer(x)) => Ok(Value::Number(x as f64)),
-            (Kind::Number(..) | Kind::Above(..) | Kind::Below(_), value) => {
+            (Kind::Number(..) | Kind::Above(..) | Kind::Below(_) | Kind::Under(_), Float(x)) => {
+                Ok(Value::Number(x))
+            }
+            (Kind::Number(..) | Kind::Above(..) | Kind::Below(_) | Kind::Under(_), Integer(x)) => {
+                Ok(Value::Number(x as f64))
+            }
+            (Kind::Number(..) | Kind::Above(..) | Kind::Below(_) | Kind::Under(_), value) => {
                 Err(format!("{name} = {value}: it must be a number"))
             }
             (Kind::Views, Text(text)) => match text.parse::<Views>() {

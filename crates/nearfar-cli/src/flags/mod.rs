@@ -10,7 +10,7 @@ pub(crate) use input::InputArgs;
 pub(crate) use labels::LabelArgs;
 pub(crate) use learn::LearnArgs;
 pub(crate) use output::OutputArgs;
-pub(crate) use values::{Clusters, GraphKind, InputKind, MethodName, MetricName, ProgressKind, Scale};
+pub(crate) use values::{Clusters, ExportedGraph, InputKind, MethodName, MetricName, ProgressKind, Scale};
 
 use std::path::PathBuf;
 

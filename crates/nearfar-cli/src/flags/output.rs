@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::values::{GraphKind, ImageShape, Pause, ProgressKind};
+use super::values::{ExportedGraph, ImageShape, Pause, ProgressKind};
 
 /// The outputs.
 #[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
@@ -37,7 +37,7 @@ pub(crate) struct OutputArgs {
     /// Which graphs, with commas between them: s similarity; of lsdg also d dissimilarity and z both merged with the
     /// factor [default: s]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "s,d,z", requires = "export_graph")]
-    pub(crate) graph: Vec<GraphKind>,
+    pub(crate) graph: Vec<ExportedGraph>,
     /// Save the run in this folder as it goes, so that --resume can go on with it after a crash, a kill or Ctrl-C;
     /// removed when the outputs are written. Under mpirun a folder that all ranks share. Methods nearfar and lsdg
     /// only
@@ -83,10 +83,10 @@ pub(crate) struct OutputArgs {
 
 impl OutputArgs {
     /// The graphs to write, and where.
-    pub(crate) fn graphs(&self) -> Vec<(GraphKind, PathBuf)> {
+    pub(crate) fn graphs(&self) -> Vec<(ExportedGraph, PathBuf)> {
         let Some(path) = &self.export_graph else { return Vec::new() };
         match &self.graph[..] {
-            [] => vec![(GraphKind::default(), path.clone())],
+            [] => vec![(ExportedGraph::default(), path.clone())],
             [only] => vec![(*only, path.clone())],
             several => several.iter().map(|kind| (*kind, beside(path, *kind))).collect(),
         }
@@ -94,7 +94,7 @@ impl OutputArgs {
 }
 
 /// `g.csv` becomes `g-s.csv`.
-fn beside(path: &Path, kind: GraphKind) -> PathBuf {
+fn beside(path: &Path, kind: ExportedGraph) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
     name.push(format!("-{}", kind.letter()));
     let named = path.with_file_name(name);

@@ -90,14 +90,14 @@ pub(crate) enum Scale {
 /// A learnt graph.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum GraphKind {
+pub(crate) enum ExportedGraph {
     #[default]
     S,
     D,
     Z,
 }
 
-impl GraphKind {
+impl ExportedGraph {
     /// The name of its column.
     pub(crate) fn letter(self) -> &'static str {
         match self {

@@ -4,12 +4,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use nearfar::input::Spread;
 use nearfar::load::{
-    Format, LoadOptions, LoadProblem, Room, Table, TableValues, Truth, load, load_bytes, load_part,
+    Format, LoadOptions, LoadProblem, MemoryBudget, Table, TableValues, Truth, load, load_bytes, load_part,
 };
 use nearfar::model::Scaling;
 use nearfar::plan::default_memory_limit;
-use nearfar::samples::Spread;
 use nearfar::{Input, Samples, Share};
 
 use super::scale::{rescale, scaling};
@@ -68,7 +68,7 @@ impl Data {
         };
         let memory = Some(memory.unwrap_or_else(default_memory_limit));
         let options = LoadOptions { memory, keep_double, ..options(args)? };
-        let room = Room::new(memory, keep_double);
+        let budget = MemoryBudget::new(memory, keep_double);
         nearfar_pages::say_when_pages_are_lost();
         if let Some(team) = ranks::team() {
             if kind != InputKind::Samples || input == "-" {
@@ -81,7 +81,7 @@ impl Data {
             let mut table = part.rows;
             (table.truth, table.ids) = (part.truth, part.ids);
             let scaling = scaling(&table.samples(), scale, Some(&part.share));
-            let scaled = rescale(&table.samples(), &scaling, &room)
+            let scaled = rescale(&table.samples(), &scaling, &budget)
                 .map_err(|problem| Failure::wrong(problem.to_string()))?;
             let (name, share, seconds) = (input.clone(), Some(part.share), clock.elapsed().as_secs_f64());
             let classes = classes(&table, args);
@@ -98,7 +98,7 @@ impl Data {
             (table, input.clone())
         };
         let scaling = scaling(&table.samples(), scale, None);
-        let scaled = rescale(&table.samples(), &scaling, &room)
+        let scaled = rescale(&table.samples(), &scaling, &budget)
             .map_err(|problem| Failure::wrong(problem.to_string()))?;
         let seconds = clock.elapsed().as_secs_f64();
         let classes = classes(&table, args);

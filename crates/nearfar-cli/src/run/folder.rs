@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use nearfar::Model;
 use nearfar::learn::trace::TraceRow;
 use nearfar::load::write_npy;
-use nearfar::partition::Merge;
 use nearfar::slices::SparseRows;
+use nearfar::tree::Merge;
 use nearfar_report::Record;
 use serde::Serialize;
 
 use super::summary::{FORMAT, Summary, VERSION};
 use super::watch::Trace;
 use crate::exit::{Failure, Outcome};
-use crate::flags::GraphKind;
+use crate::flags::ExportedGraph;
 use crate::output::{Columns, LabelFormat, write_file};
 
 /// What the page of a run is drawn from.
@@ -240,13 +240,13 @@ fn without_traces(model: &Model) -> serde_json::Value {
 }
 
 /// Write a learnt graph as an edge list, every pair once.
-pub(crate) fn export_graph(model: &Model, kind: GraphKind, path: &Path) -> Outcome {
+pub(crate) fn export_graph(model: &Model, kind: ExportedGraph, path: &Path) -> Outcome {
     let n = model.n_samples();
     let rows = match kind {
         _ if model.members.is_empty() => SparseRows::default(),
-        GraphKind::S => model.similarity(),
-        GraphKind::D => model.dissimilarity(),
-        GraphKind::Z => {
+        ExportedGraph::S => model.similarity(),
+        ExportedGraph::D => model.dissimilarity(),
+        ExportedGraph::Z => {
             let full = model.augmented().ok_or_else(|| {
                 Failure::wrong(format!(
                     "{} makes no Z; export s, the graph it factors",

@@ -3,7 +3,7 @@
 use nearfar::model::SaveOptions;
 use nearfar::plan::peak_memory;
 use nearfar::{Model, Plan, SavedModel};
-use nearfar_report::{Extras, Known, Memory, Picture, Record, gather};
+use nearfar_report::{Extras, KnownClasses, Memory, Picture, Record, gather};
 
 use super::data::Data;
 use super::summary::Summary;
@@ -48,7 +48,7 @@ pub(crate) fn record(
         input: data.name.clone(),
         source: data.table.source.clone(),
         ids: data.table.ids.clone(),
-        truth: truth.map(|truth| Known { codes: truth.codes.clone(), names: truth.names.clone() }),
+        truth: truth.map(|truth| KnownClasses { codes: truth.codes.clone(), names: truth.names.clone() }),
         means: model.block_means(&blocks)?,
         trusted: Some(model.trusted(TRUSTED_RANKS)),
         correct: match truth {

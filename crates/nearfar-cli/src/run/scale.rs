@@ -1,8 +1,8 @@
 //! Rescaling.
 
-use nearfar::load::{Buffer, LoadProblem, Room, TableValues};
+use nearfar::input::Spread;
+use nearfar::load::{Buffer, LoadProblem, MemoryBudget, TableValues};
 use nearfar::model::Scaling;
-use nearfar::samples::Spread;
 use nearfar::{Samples, Share};
 
 use crate::flags::Scale;
@@ -27,14 +27,14 @@ pub(crate) fn scaling(samples: &Samples<'_>, scale: Scale, share: Option<&Share>
 pub(crate) fn rescale(
     samples: &Samples<'_>,
     scaling: &Scaling,
-    room: &Room,
+    budget: &MemoryBudget,
 ) -> Result<Option<TableValues>, LoadProblem> {
     if *scaling == Scaling::None {
         return Ok(None);
     }
     let (n, m) = (samples.n_samples(), samples.n_features());
-    if room.narrows(n * m) {
-        let mut values = Buffer::<f32>::within(room, n * m)?;
+    if budget.narrows(n * m) {
+        let mut values = Buffer::<f32>::within(budget, n * m)?;
         let mut wide = vec![0.0; m];
         for (i, row) in values.chunks_exact_mut(m.max(1)).enumerate() {
             samples.copy_row(i, &mut wide);
@@ -43,7 +43,7 @@ pub(crate) fn rescale(
         }
         return Ok(Some(TableValues::F32(values)));
     }
-    let mut values = Buffer::<f64>::within(room, n * m)?;
+    let mut values = Buffer::<f64>::within(budget, n * m)?;
     for (i, row) in values.chunks_exact_mut(m.max(1)).enumerate() {
         samples.copy_row(i, row);
         scaling.apply(row);
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     fn rescale(samples: &Samples<'_>, scale: Scale) -> Option<Vec<f64>> {
-        let found = super::rescale(samples, &scaling(samples, scale, None), &Room::new(None, false));
+        let found = super::rescale(samples, &scaling(samples, scale, None), &MemoryBudget::new(None, false));
         found.unwrap().map(|values| match values {
             TableValues::F64(values) => values.to_vec(),
             TableValues::F32(_) => panic!("narrowed without need"),
@@ -70,7 +70,7 @@ mod tests {
         let scaling = scaling(&samples, Scale::Minmax, None);
         for (memory, in_file) in [(60, false), (40, true)] {
             let Some(TableValues::F32(values)) =
-                super::rescale(&samples, &scaling, &Room::new(Some(memory), false)).unwrap()
+                super::rescale(&samples, &scaling, &MemoryBudget::new(Some(memory), false)).unwrap()
             else {
                 panic!("not narrowed to fit in {memory} bytes");
             };

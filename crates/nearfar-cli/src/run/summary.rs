@@ -1,12 +1,13 @@
 //! What came of a run, for people and as JSON.
 
 use nearfar::checkpoint::{Checkpoint, Resumed};
-use nearfar::crew::{Tally, TeamReport};
-use nearfar::engine::{Account, Engine};
 use nearfar::labels::score::Scores;
 use nearfar::learn::lsdg::{Alpha, Density};
+use nearfar::learn::nearfar::Engine;
 use nearfar::learn::{MethodKind, StopReason};
+use nearfar::model::Account;
 use nearfar::plan::human_bytes;
+use nearfar::processes::{Tally, TeamReport};
 use nearfar::views::View;
 use nearfar::{Model, Params};
 use serde::Serialize;
@@ -63,7 +64,7 @@ pub(crate) struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<nearfar::Mode>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    binned: Option<nearfar::prepared::BinnedReport>,
+    binned: Option<nearfar::slices::BinnedReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     search: Option<nearfar::neighbors::SearchReport>,
     /// How the default method came to its answer.
@@ -147,7 +148,7 @@ pub(crate) const VERSION: u32 = 1;
 impl Summary {
     pub(crate) fn new(data: &Data, model: &Model, total: f64) -> Self {
         let truth = data.table.truth.as_ref();
-        let loops = || model.members.iter().map(nearfar::consensus::Member::last_loop);
+        let loops = || model.members.iter().map(nearfar::learn::Member::last_loop);
         let settled = |reason| {
             matches!(
                 reason,
@@ -457,7 +458,7 @@ fn found(search: &nearfar::neighbors::SearchReport) -> String {
 }
 
 /// How a binned run saw the data.
-fn describe_binned(report: &nearfar::prepared::BinnedReport) -> String {
+fn describe_binned(report: &nearfar::slices::BinnedReport) -> String {
     let shape = report.shape;
     let found = found(&report.search);
     format!(

@@ -1,10 +1,10 @@
 //! What the default method tells of its answer: views, members, tests, tree, confidence.
 
-use nearfar::partition::MergeTree;
+use nearfar::tree::MergeTree;
 use nearfar::views::{Standard, View};
 use nearfar::{Metric, Samples, SavedModel};
 
-use super::{Known, finite, rounded};
+use super::{KnownClasses, finite, rounded};
 use crate::account::{Account, Bin, Confidence, Count, MemberRow, Mixture, Tree, ViewTrust};
 use crate::record::Histogram;
 
@@ -13,7 +13,7 @@ const BINS: usize = 10;
 /// Cells of a matrix of clusters and classes that are matched.
 const MOST_CELLS: usize = 4_000_000;
 /// Ranks up to which neighbours are looked at.
-const RANKS: usize = nearfar::engine::LISTS;
+const RANKS: usize = nearfar::learn::nearfar::LISTS;
 /// Multiplications that ranking some points may take.
 const WORK: usize = 400_000_000;
 /// Points whose neighbours are ranked, at most.
@@ -127,7 +127,7 @@ pub(crate) fn confidence(
     sure: &[f64],
     labels: &[usize],
     r: usize,
-    truth: Option<&Known>,
+    truth: Option<&KnownClasses>,
 ) -> Option<Confidence> {
     if sure.len() != labels.len() || sure.is_empty() {
         return None;
@@ -156,7 +156,7 @@ fn fine(sure: &[f64]) -> Histogram {
     Histogram { edges, counts }
 }
 
-fn bins(sure: &[f64], labels: &[usize], r: usize, known: &Known) -> Vec<Bin> {
+fn bins(sure: &[f64], labels: &[usize], r: usize, known: &KnownClasses) -> Vec<Bin> {
     let Some(class) = matched(labels, r, known) else { return Vec::new() };
     let mut bins: Vec<Bin> = (0..BINS)
         .map(|at| Bin { from: at as f64 / BINS as f64, to: (at + 1) as f64 / BINS as f64, ..Bin::default() })
@@ -175,7 +175,7 @@ fn bins(sure: &[f64], labels: &[usize], r: usize, known: &Known) -> Vec<Bin> {
 }
 
 /// The class of every cluster by the assignment that makes most points right.
-fn matched(labels: &[usize], r: usize, known: &Known) -> Option<Vec<Option<usize>>> {
+fn matched(labels: &[usize], r: usize, known: &KnownClasses) -> Option<Vec<Option<usize>>> {
     let k = known.names.len();
     if k == 0 || r == 0 || r.checked_mul(k).is_none_or(|cells| cells > MOST_CELLS) {
         return None;
@@ -254,8 +254,8 @@ pub(crate) fn correct(
 mod tests {
     use super::*;
 
-    fn known(codes: &[usize], names: usize) -> Known {
-        Known { codes: codes.to_vec(), names: (0..names).map(|c| c.to_string()).collect() }
+    fn known(codes: &[usize], names: usize) -> KnownClasses {
+        KnownClasses { codes: codes.to_vec(), names: (0..names).map(|c| c.to_string()).collect() }
     }
 
     #[test]

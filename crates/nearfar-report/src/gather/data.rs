@@ -1,6 +1,6 @@
 //! The data: columns, copies, distances, pictures.
 
-use nearfar::samples::Spread;
+use nearfar::input::Spread;
 use nearfar::{Input, Metric, Samples};
 
 use super::{Picture, finite};

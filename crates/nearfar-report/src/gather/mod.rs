@@ -11,7 +11,7 @@ use nearfar::math::factor::Factor;
 use nearfar::model::{BlockMeans, Blocks, TRACE_COLUMNS};
 use nearfar::observe::Observer;
 use nearfar::slices::SparseRows;
-use nearfar::{Input, Params, Prepared, Samples, SavedModel};
+use nearfar::{Input, Params, PreparedSlices, Samples, SavedModel};
 
 pub(crate) use data::histogram;
 pub(crate) use text64::{decode, encode};
@@ -36,8 +36,8 @@ pub struct Extras {
     pub source: String,
     /// Names of the points.
     pub ids: Option<Vec<String>>,
-    /// Known classes.
-    pub truth: Option<Known>,
+    /// KnownClasses classes.
+    pub truth: Option<KnownClasses>,
     /// Means of the graphs over [`blocks`](Self::blocks), where the model still had them.
     pub means: BlockMeans,
     /// The most trusted neighbours of every point.
@@ -69,9 +69,9 @@ pub struct Picture {
     pub by_columns: bool,
 }
 
-/// Known classes: a code for every point, and the name of every code.
+/// KnownClasses classes: a code for every point, and the name of every code.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct KnownClasses {
     /// Below the number of names.
     pub codes: Vec<usize>,
     /// One per code.
@@ -104,7 +104,7 @@ impl Extras {
     pub fn of_saved(
         model: &SavedModel,
         input: Option<&Input<'_>>,
-        truth: Option<Known>,
+        truth: Option<KnownClasses>,
         observer: &dyn Observer,
     ) -> nearfar::Result<Self> {
         let about = &model.about;
@@ -125,7 +125,8 @@ impl Extras {
         }
         let correct = match (&truth, input) {
             (Some(known), Some(input)) if !model.near_weights.is_empty() && !by_default => {
-                let prepared = Prepared::new(input, &Params::lsdg(about.n_clusters).starts(1), observer)?;
+                let prepared =
+                    PreparedSlices::new(input, &Params::lsdg(about.n_clusters).starts(1), observer)?;
                 Some(prepared.correct_rate(&known.codes)?)
             }
             _ => None,
@@ -328,7 +329,7 @@ fn maps(means: &BlockMeans, labels: &[usize], r: usize) -> Vec<Map> {
     all.into_iter().filter_map(of).collect()
 }
 
-fn truth(labels: &[usize], r: usize, known: Known) -> nearfar::Result<Truth> {
+fn truth(labels: &[usize], r: usize, known: KnownClasses) -> nearfar::Result<Truth> {
     let scores = score(labels, &known.codes)?;
     let classes = known.names.len();
     let mut counts = Vec::new();

@@ -9,7 +9,7 @@ pub use sparse::SparseGraph;
 pub(crate) use sparse::{to_columns, to_rows};
 
 use crate::error::Result;
-use crate::neighbors::Input;
+use crate::input::Input;
 use crate::neighbors::nearest::{Nearest, nearest};
 use crate::observe::Observer;
 

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::crew::Share;
 use crate::error::{DataError, Result};
 use crate::math::factor::Factor;
+use crate::processes::Share;
 use crate::slices::{Graph, SparseRows};
 use crate::spectral::eigen::Operator;
 

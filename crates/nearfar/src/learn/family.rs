@@ -13,9 +13,9 @@ use super::sbsum::SBsumParams;
 use super::symnmf::SymNmfParams;
 use super::table::{Entry, Needs};
 use super::{Learned, StopRule};
-use crate::engine::NearFarParams;
 use crate::error::{Error, ParamError, Result};
 use crate::graph::SparseGraph;
+use crate::learn::nearfar::NearFarParams;
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::observe::{Observer, Stage};
@@ -117,7 +117,7 @@ macro_rules! methods {
 
 methods! {
     whole {
-        NearFar(own: NearFarParams) in crate::engine;
+        NearFar(own: NearFarParams) in crate::learn::nearfar;
         Lsdg in crate::learn::lsdg;
     }
     family {
@@ -278,7 +278,7 @@ pub(crate) struct Task<'a> {
     pub(crate) seed: u64,
     pub(crate) member: usize,
     /// What RBSMF learnt before, which no seed changes.
-    pub(crate) known: &'a super::rbsmf::Known,
+    pub(crate) known: &'a super::rbsmf::LearntGraphs,
     pub(crate) observer: &'a dyn Observer,
 }
 

@@ -9,7 +9,9 @@ pub mod gnmf;
 pub mod gsnmf;
 pub mod kmeans;
 pub mod lsdg;
+pub(crate) mod member;
 pub(crate) mod multiplicative;
+pub mod nearfar;
 pub mod nmf;
 pub mod nmfan;
 pub mod phals;
@@ -27,6 +29,7 @@ pub mod trace;
 
 pub use aosymnmf::FactorSolver;
 pub use family::{MethodKind, MethodParams};
+pub use member::Member;
 pub use multiplicative::Regularizer;
 pub use run::{Learned, Method, run};
 pub use stop::{StopReason, StopRule};

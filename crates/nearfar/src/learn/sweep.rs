@@ -17,12 +17,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::crew::{Share, unit};
 use crate::math::complement::{Complement, range_basis, remove_span, times};
 use crate::math::cubic::Quartic;
 use crate::math::factor::{Factor, LONG, Nonzeros, mirrored};
 use crate::math::kernel::{add_scaled, added_up, dot, norm2, vectorized};
 use crate::observe::Observer;
+use crate::processes::{Share, unit};
 use crate::slices::Graph;
 
 /// A direction shorter than this (squared) leaves the column as it is.

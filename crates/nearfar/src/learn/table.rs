@@ -216,6 +216,8 @@ pub enum Kind {
     Above(f64, f64),
     /// A number below this one.
     Below(f64),
+    /// A number, 0 or more and below the setting of this name.
+    Under(&'static str),
     /// A whole number from the first to the second.
     Whole(usize, usize),
     /// One of these words.
@@ -238,6 +240,7 @@ impl Kind {
             (Self::Number(least, most), Value::Number(x)) => (*least..=*most).contains(x),
             (Self::Above(least, most), Value::Number(x)) => x > least && x <= most,
             (Self::Below(most), Value::Number(x)) => x < most && x.is_finite(),
+            (Self::Under(_), Value::Number(x)) => *x >= 0.0 && x.is_finite(),
             (Self::Whole(least, most), Value::Whole(x)) => (*least..=*most).contains(x),
             (Self::Word(words), Value::Text(text)) => words.contains(&text.as_ref()),
             (Self::Switch, Value::Switch(_)) => true,
@@ -254,6 +257,7 @@ impl fmt::Display for Kind {
             Self::Number(least, most) => write!(f, "{} to {}", short(*least), short(*most)),
             Self::Above(least, most) => write!(f, "above {}, at most {}", short(*least), short(*most)),
             Self::Below(most) => write!(f, "below {}", short(*most)),
+            Self::Under(other) => write!(f, "0 or more and below {other}"),
             Self::Whole(least, usize::MAX) => write!(f, "{least} or more"),
             Self::Whole(least, most) => write!(f, "{least} to {most}"),
             Self::Word(words) => write!(f, "one of {}", words.join(", ")),

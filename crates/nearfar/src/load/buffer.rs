@@ -12,7 +12,7 @@ use memmap2::MmapMut;
 use nearfar_pages::{MappedFile, ScratchFile};
 
 use super::error::LoadProblem;
-use super::room::Room;
+use super::memory::MemoryBudget;
 use crate::math::kernel::vectorized;
 
 /// Below this many bytes ordinary memory is as good.
@@ -62,9 +62,9 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Errors
     /// When memory or disk do not suffice.
-    pub fn within(room: &Room, length: usize) -> Result<Self, LoadProblem> {
+    pub fn within(budget: &MemoryBudget, length: usize) -> Result<Self, LoadProblem> {
         let bytes = length.checked_mul(size_of::<T>()).ok_or_else(|| too_large(u64::MAX))?;
-        if room.holds(bytes as u64) {
+        if budget.holds(bytes as u64) {
             return Self::zeros(length);
         }
         let folder = std::env::temp_dir();

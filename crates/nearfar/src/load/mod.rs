@@ -20,11 +20,11 @@ mod error;
 mod labels;
 mod limit;
 mod mat;
+mod memory;
 mod npy;
 mod npz;
 mod part;
 mod pick;
-mod room;
 mod table;
 mod text;
 
@@ -37,10 +37,10 @@ pub use array::{NpyArray, NpyData};
 pub use buffer::Buffer;
 pub use error::{Column, LoadError, LoadProblem, Place};
 pub use labels::Labels;
+pub use memory::MemoryBudget;
 pub use npy::{NpyElement, write_npy};
 pub use npz::{NpzWriter, read_npz};
 pub use part::{TablePart, load_part};
-pub use room::Room;
 pub use table::{Table, TableValues};
 
 use error::nearest;
@@ -176,8 +176,8 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    fn room(&self) -> Room {
-        Room::new(self.memory, self.keep_double)
+    fn room(&self) -> MemoryBudget {
+        MemoryBudget::new(self.memory, self.keep_double)
     }
 }
 
@@ -187,20 +187,20 @@ impl LoadOptions {
 /// When the file is not there, damaged, or holds something that is not a finite number.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Table, LoadError> {
     let read = || {
-        let input = Input::open(path, options)?;
+        let input = Opened::open(path, options)?;
         let format = options.format.map_or_else(|| Format::of(path), Ok)?;
         match input {
             #[cfg(feature = "parquet")]
-            Input::File(file, length) if format == Format::Parquet && length > 0 => {
+            Opened::File(file, length) if format == Format::Parquet && length > 0 => {
                 let table = columnar::read_file(&file, length, options)?;
                 Ok(Table { source: format!("{format}, {}", table.source), ..table })
             }
-            Input::File(file, length) if format == Format::Npy && length > 0 => {
+            Opened::File(file, length) if format == Format::Npy && length > 0 => {
                 let table = npy::read_file(&file, length, options)?;
                 Ok(Table { source: format!("{format}, {}", table.source), ..table })
             }
-            Input::File(file, length) => read_table(BufReader::new(file), length, format, options),
-            Input::Bytes(bytes) => read_bytes(bytes, format, options),
+            Opened::File(file, length) => read_table(BufReader::new(file), length, format, options),
+            Opened::Bytes(bytes) => read_bytes(bytes, format, options),
         }
     };
     finish(read(), path.display(), options)
@@ -235,7 +235,7 @@ pub fn load_labels(path: &Path) -> Result<Labels, LoadError> {
 /// As [`load`].
 pub fn load_labels_with(path: &Path, options: &LoadOptions) -> Result<Labels, LoadError> {
     let read = || {
-        let input = Input::open(path, options)?;
+        let input = Opened::open(path, options)?;
         match options.format.map_or_else(|| Format::of(path), Ok)? {
             format if format.is_text() => text::read_labels(&input.bytes()?, options),
             Format::Npy => {
@@ -268,12 +268,12 @@ fn finish(
 }
 
 /// An opened file, or the bytes of what cannot be sought in.
-enum Input {
+enum Opened {
     File(File, u64),
     Bytes(Vec<u8>),
 }
 
-impl Input {
+impl Opened {
     fn open(path: &Path, options: &LoadOptions) -> Result<Self, LoadProblem> {
         let of_system = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::NotFound => LoadProblem::NotFound,

@@ -11,7 +11,7 @@ use super::array::{NpyArray, NpyData, shape_text};
 use super::buffer::{Buffer, Real};
 use super::error::{Column, LoadProblem, Place, shorten};
 use super::labels::Labels;
-use super::room::Room;
+use super::memory::MemoryBudget;
 use super::table::{NARROWED, Table};
 use super::{LoadOptions, Truth};
 
@@ -238,18 +238,22 @@ impl NpyHeader {
 
     /// The same where there may be no room for that: what is too large comes in single precision and in one piece,
     /// value by value.
-    fn samples_within(&self, reader: &mut impl Read, room: &Room) -> Result<(NpyArray, String), LoadProblem> {
+    fn samples_within(
+        &self,
+        reader: &mut impl Read,
+        budget: &MemoryBudget,
+    ) -> Result<(NpyArray, String), LoadProblem> {
         let Dtype::Number { kind, width, big_endian } = self.dtype else { return self.samples(reader) };
         let wide = width > 4 || (kind != b'f' && width > 2);
-        let narrows = wide && room.narrows(self.count);
-        let large = !room.holds((self.count as u64).saturating_mul(4));
+        let narrows = wide && budget.narrows(self.count);
+        let large = !budget.holds((self.count as u64).saturating_mul(4));
         // Doubles that are to stay doubles, and axes in an order that takes all of them at once, are read as ever.
         if !(narrows || large && !wide) || (self.fortran_order && self.shape.len() > 2) {
             return self.samples(reader);
         }
         let n_rows = self.shape.first().copied().unwrap_or(1).max(1);
         let n_columns = self.count / n_rows;
-        let mut values = Buffer::within(room, self.count)?;
+        let mut values = Buffer::within(budget, self.count)?;
         let number = number_of(kind, width);
         let mut bytes = vec![0; width * (CHUNK / width).min(self.count)];
         let mut at = 0;
@@ -319,21 +323,21 @@ pub(crate) fn read_labels(reader: &mut impl Read, length: u64) -> Result<Labels,
 pub(crate) fn read(
     reader: &mut impl Read,
     length: u64,
-    room: &Room,
+    budget: &MemoryBudget,
 ) -> Result<(NpyArray, String), LoadProblem> {
     let header = NpyHeader::read(reader)?;
     check_claim(&header, length, "the file")?;
-    header.samples_within(reader, room)
+    header.samples_within(reader, budget)
 }
 
 /// Read a table from an NPY file of `length` bytes; mapped, where it is large and its values can be used as they lie.
 pub(crate) fn read_file(mut file: &File, length: u64, options: &LoadOptions) -> Result<Table, LoadProblem> {
-    let room = options.room();
+    let budget = options.room();
     let header = NpyHeader::read(&mut BufReader::with_capacity(64, file))?;
     let whole = options.columns.is_none()
         && options.id_column.is_none()
         && !matches!(options.truth, Some(Truth::Column(_)));
-    if header.is_plain_single() && whole && header.offset % 4 == 0 && !room.holds(header.bytes) {
+    if header.is_plain_single() && whole && header.offset % 4 == 0 && !budget.holds(header.bytes) {
         check_claim(&header, length.saturating_sub(header.offset), "the file")?;
         let data = NpyData::F32(Buffer::mapped(file, header.offset, header.count)?);
         let array = NpyArray { shape: header.shape.clone(), data };
@@ -341,7 +345,7 @@ pub(crate) fn read_file(mut file: &File, length: u64, options: &LoadOptions) -> 
         return Ok(Table { source: format!("{}, mapped", table.source), ..table });
     }
     file.seek(SeekFrom::Start(0)).map_err(LoadProblem::Unreadable)?;
-    let array = read(&mut BufReader::new(file), length, &room)?;
+    let array = read(&mut BufReader::new(file), length, &budget)?;
     Table::from_array(array, None, options, false)
 }
 

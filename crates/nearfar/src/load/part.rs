@@ -14,8 +14,8 @@ use super::error::{LoadError, LoadProblem, Place};
 use super::labels::Labels;
 use super::npy::{NpyHeader, check_claim};
 use super::table::{Table, TableValues};
-use super::{Format, Input, LoadOptions, Truth, load_labels_with, read_all, text};
-use crate::crew::{Share, Team};
+use super::{Format, LoadOptions, Opened, Truth, load_labels_with, read_all, text};
+use crate::processes::{Share, Team};
 
 /// Bytes at the head of a text that show how it is written.
 const HEAD: u64 = 1 << 20;
@@ -77,7 +77,7 @@ pub fn load_part(path: &Path, options: &LoadOptions, team: &Arc<Team>) -> Result
 
 fn read(path: &Path, options: &LoadOptions, team: &Arc<Team>) -> Result<(Table, Share), LoadProblem> {
     let format = options.format.map_or_else(|| Format::of(path), Ok)?;
-    let Input::File(mut file, length) = Input::open(path, options)? else {
+    let Opened::File(mut file, length) = Opened::open(path, options)? else {
         return Err(not_by_parts("a pipe"));
     };
     if length == 0 {

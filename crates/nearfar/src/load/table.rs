@@ -8,7 +8,7 @@ use super::buffer::{Buffer, Real};
 use super::columns::{Role, roles};
 use super::error::{Column, LoadProblem, Place};
 use super::labels::{Labels, finite_name};
-use crate::samples::Samples;
+use crate::input::Samples;
 
 /// Samples read from a file, one row per sample.
 #[derive(Clone, Debug, PartialEq)]

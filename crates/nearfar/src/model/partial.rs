@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{Model, Source};
-use crate::consensus::{Member, row_argmax};
-use crate::learn::MethodKind;
+use super::{Findings, Model, Source};
+use crate::learn::member::row_argmax;
+use crate::learn::{Member, MethodKind};
 use crate::observe::Event;
 use crate::params::Params;
 
@@ -35,24 +35,26 @@ impl Keeper {
             member.last_loop().iterations > 0 && (member.labels.is_some() || member.factor.norm2() > 0.0)
         });
         kept.sort_by(|(i, a), (j, b)| quality(a).total_cmp(&quality(b)).then(i.cmp(j)));
-        let mut model = Model::empty(params, Source::Nothing);
-        model.members = kept.into_iter().map(|(_, member)| member).collect();
-        let best = model.members.first_mut()?;
+        let length = |member: &Member| member.labels.as_ref().map_or(member.factor.n_samples(), Vec::len);
+        let n_samples = kept.first().map(|(_, member)| length(member))?;
+        let mut findings = Findings::of(params.settle(n_samples, 0).ok()?, Source::Nothing);
+        findings.members = kept.into_iter().map(|(_, member)| member).collect();
+        let best = findings.members.first_mut()?;
         best.kept = true;
         if best.labels.is_none() {
             best.labels = Some(row_argmax(&best.factor));
         }
         if params.find_clusters {
             let found = best.labels.iter().flatten().max().map_or(1, |label| label + 1);
-            model.params.n_clusters = found;
+            findings.params.found_clusters(found);
         }
-        (model.near_weights, model.far_weights) = (best.near_weights.clone(), best.far_weights.clone());
+        (findings.near_weights, findings.far_weights) = (best.near_weights.clone(), best.far_weights.clone());
         if params.method.kind() == MethodKind::NearFar {
             // Members of the default method have weights for their lists alone.
-            model.near_weights.resize(best.labels.as_ref().map_or(0, Vec::len), 0.0);
+            findings.near_weights.resize(best.labels.as_ref().map_or(0, Vec::len), 0.0);
         }
-        model.label_by_member();
-        Some(model)
+        findings.label_by_member();
+        Some(findings.into_partial_model())
     }
 }
 

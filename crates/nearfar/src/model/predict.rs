@@ -13,13 +13,13 @@
 use rayon::prelude::*;
 
 use super::saved::{InputKind, SavedModel, Training, fingerprint, own_entry};
-use crate::engine::Lens;
 use crate::error::{DataError, Result};
+use crate::input::{Metric, Samples};
 use crate::math::kernel::{distance2_lanes, normalize, vectorized};
+use crate::model::Lens;
+use crate::neighbors::SIGMA_NEIGHBOR;
 use crate::neighbors::exact::power_of_two_above;
-use crate::neighbors::{Metric, SIGMA_NEIGHBOR};
 use crate::observe::{Event, Observer, Stage, go_on};
-use crate::samples::Samples;
 use crate::views::View;
 
 /// New points that one task works on, so that a training point is read once for all of them.

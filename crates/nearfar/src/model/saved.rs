@@ -12,19 +12,19 @@ use std::time::Instant;
 use safetensors::tensor::Dtype;
 
 use super::Model;
-use crate::engine::{Account, ByMixture, Lens};
 use crate::error::Result;
+use crate::input::{Input, Metric, Samples, Values};
 use crate::labels::score::adjusted_rand;
+use crate::learn::lsdg::PreparedSlices;
 use crate::learn::trace::TraceRow;
 use crate::math::kernel::normalize;
-use crate::neighbors::{Input, Metric};
+use crate::mixture::ByMixture;
+use crate::model::tensors::{Array, Arrays, Format, Length, Refused, Sum, pack, unpack, write_whole};
+use crate::model::{Account, Lens};
 use crate::observe::Observer;
 use crate::params::Params;
-use crate::partition::{Merge, MergeTree};
-use crate::prepared::{Prepared, with_slices};
-use crate::samples::{Samples, Values};
-use crate::slices::{Slices, SparseRows};
-use crate::tensors::{Array, Arrays, Format, Length, Refused, Sum, pack, unpack, write_whole};
+use crate::slices::{Slices, SparseRows, with_slices};
+use crate::tree::{Merge, MergeTree};
 use crate::views::{Standard, View};
 
 /// The version this library writes, and the only one it reads.
@@ -297,7 +297,7 @@ impl SavedModel {
         let clock = Instant::now();
         let best = model.best_member();
         let factor = best.map(|member| &member.factor);
-        let learned = best.map(crate::consensus::Member::last_loop);
+        let learned = best.map(crate::learn::Member::last_loop);
         let (kind, metric) = match input {
             Input::Samples(_, metric) | Input::Part(_, metric, _) => (InputKind::Samples, *metric),
             Input::Distances(_) => (InputKind::Distances, Metric::Euclidean),
@@ -380,7 +380,7 @@ impl SavedModel {
         }
         let Some(samples) = self.samples()? else { return Ok(None) };
         let input = Input::Samples(samples, self.metric());
-        let prepared = Prepared::new(&input, &Params::lsdg(self.about.n_clusters).starts(1), observer)?;
+        let prepared = PreparedSlices::new(&input, &Params::lsdg(self.about.n_clusters).starts(1), observer)?;
         Ok(Some(
             with_slices!(&*prepared.pairs, slices => slices.edges(&slices.per_weight(&self.far_weights))),
         ))

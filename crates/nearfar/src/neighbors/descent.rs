@@ -12,12 +12,12 @@
 use rayon::prelude::*;
 
 use super::exact::Points;
-use super::search::{Centred, Found, Lists};
-use crate::crew::Share;
+use super::search::{Candidates, Centred, Lists};
 use crate::error::Result;
 use crate::math::kernel::vectorized;
 use crate::math::rng::Stream;
 use crate::observe::{Event, Observer, Stage, go_on};
+use crate::processes::Share;
 
 /// Values of a sketch, at most; they come in such steps.
 const MOST_VALUES: usize = 128;
@@ -540,7 +540,7 @@ impl Descent {
         let slack = (self.sketches.padded as f64).sqrt();
         let least = |d: i32| (f64::from(d).sqrt() - slack).max(0.0) / scale;
         // In the order in which near points lie near each other, so that their rows are read once for many.
-        let mut found: Vec<Found> = vec![Found::new(); own.len()];
+        let mut found: Vec<Candidates> = vec![Candidates::new(); own.len()];
         points.ring("points for neighbours", &mut |first, others| {
             let theirs = first..first + others.shape().0;
             let lists = self.lists.par_chunks(BLOCK * width);
@@ -584,7 +584,7 @@ impl Descent {
 }
 
 /// Put one among the nearest k, by distance and number.
-fn keep(found: &mut Found, one: (f64, u32), k: usize) {
+fn keep(found: &mut Candidates, one: (f64, u32), k: usize) {
     let to = found.partition_point(|other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)).is_lt());
     if to < k {
         found.insert(to, one);

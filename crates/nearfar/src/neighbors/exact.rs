@@ -14,13 +14,13 @@ use rayon::prelude::*;
 
 use super::order::{Doubt, RowOrder, RowScale};
 use super::{Metric, Neighborhoods, sigma_warnings};
-use crate::crew::Share;
 use crate::error::{DataError, Result};
+use crate::input::{Samples, Values};
 use crate::math::kernel::{
     Entry, distance2_lanes, distance2_of_singles, norm2, norm2_of_singles, normalize, vectorized,
 };
 use crate::observe::{Event, Observer, Stage, go_on};
-use crate::samples::{Samples, Values};
+use crate::processes::Share;
 
 /// Rows ranked together: a multiple of what the product kernels take at a time.
 const BLOCK: usize = 96;
@@ -94,7 +94,7 @@ fn mirror<E: Entry>(values: &mut [E], n: usize) {
 
 /// How squared distances are computed.
 #[derive(Clone, Debug)]
-enum Way<'a> {
+enum Arithmetic<'a> {
     /// From differences, feature by feature; `by_feature` is m × n.
     Differences { by_feature: Vec<f64> },
     /// By products of exact integers: no rounding anywhere.
@@ -122,7 +122,7 @@ pub(crate) struct Points<'a> {
     /// n × m row-major, scaled; empty where the way has them in its own form.
     pub(super) rows: Vec<f64>,
     norms2: Vec<f64>,
-    way: Way<'a>,
+    way: Arithmetic<'a>,
     pub(super) unit: f64,
     /// Where these are a part of all points.
     pub(super) part: Option<Part>,
@@ -146,7 +146,7 @@ impl<'a> Points<'a> {
         if !range.finite {
             samples.check()?; // names the place
         }
-        if let Some(way) = Way::of_small_integers(samples, metric, &range) {
+        if let Some(way) = Arithmetic::of_small_integers(samples, metric, &range) {
             let norms2 = way.norms2(&[], m);
             return Ok(Self { n, m, rows: Vec::new(), norms2, way, unit: 1.0, part: None });
         }
@@ -162,11 +162,11 @@ impl<'a> Points<'a> {
             rows.par_chunks_mut(m).for_each(|row| row.iter_mut().for_each(|x| *x /= unit));
         }
         let way = if m <= FEW_FEATURES {
-            Way::Differences { by_feature: transposed(&rows, n, m) }
+            Arithmetic::Differences { by_feature: transposed(&rows, n, m) }
         } else if whole {
-            Way::Integers
+            Arithmetic::Integers
         } else {
-            Way::Products { centred: centre(&rows, n, m) }
+            Arithmetic::Products { centred: centre(&rows, n, m) }
         };
         let norms2 = way.norms2(&rows, m);
         Ok(Self { n, m, rows, norms2, way, unit, part: None })
@@ -220,19 +220,19 @@ impl<'a> Points<'a> {
     /// Rows in single precision, as they are.
     pub(super) fn of_singles(singles: impl Into<Cow<'a, [f32]>>, m: usize) -> Self {
         let singles = singles.into();
-        let (n, way) = (singles.len() / m, Way::Pairs { singles });
+        let (n, way) = (singles.len() / m, Arithmetic::Pairs { singles });
         Self { n, m, rows: Vec::new(), norms2: Vec::new(), way, unit: 1.0, part: None }
     }
 
     /// Rows that were divided by `unit`.
     pub(super) fn of_doubles(rows: Vec<f64>, m: usize, unit: f64) -> Self {
-        let way = Way::Pairs { singles: Cow::Borrowed(&[]) };
+        let way = Arithmetic::Pairs { singles: Cow::Borrowed(&[]) };
         Self { n: rows.len() / m, m, rows, norms2: Vec::new(), way, unit, part: None }
     }
 
     /// The rows in single precision; empty where they are not held so.
     pub(super) fn singles(&self) -> &[f32] {
-        if let Way::Pairs { singles } = &self.way { singles } else { &[] }
+        if let Arithmetic::Pairs { singles } = &self.way { singles } else { &[] }
     }
 
     /// Squared distance of point i to point j of `others`, which are held in the same way; the bits are those of
@@ -252,7 +252,7 @@ impl<'a> Points<'a> {
 
     /// The rows where single precision holds them, as they are or shifted; empty elsewhere.
     fn narrow_rows(&self) -> &[f32] {
-        if let Way::SmallIntegers { shifted, .. } = &self.way { shifted } else { self.singles() }
+        if let Arithmetic::SmallIntegers { shifted, .. } = &self.way { shifted } else { self.singles() }
     }
 
     /// Whether two points have the same values.
@@ -329,11 +329,11 @@ impl<'a> Points<'a> {
         vectorized(
             #[inline(always)]
             || match &self.way {
-                Way::SmallIntegers { shifted, .. } => {
+                Arithmetic::SmallIntegers { shifted, .. } => {
                     let (a, b) = (&shifted[i * m..(i + 1) * m], &shifted[j * m..(j + 1) * m]);
                     a.iter().zip(b).map(|(a, b)| f64::from(a - b) * f64::from(a - b)).sum()
                 }
-                Way::Pairs { singles } if !singles.is_empty() => {
+                Arithmetic::Pairs { singles } if !singles.is_empty() => {
                     distance2_of_singles(&singles[i * m..(i + 1) * m], &singles[j * m..(j + 1) * m])
                 }
                 _ => distance2_lanes(self.row(i), self.row(j)),
@@ -350,9 +350,9 @@ impl<'a> Points<'a> {
     fn precision<E: Entry>(&self) -> Option<Doubt> {
         let most = 4.0 * self.norms2.iter().copied().fold(0.0, f64::max);
         match (&self.way, E::BYTES) {
-            (Way::Products { .. }, 8) => Some(Doubt::OfProducts),
+            (Arithmetic::Products { .. }, 8) => Some(Doubt::OfProducts),
             (_, 8) => None,
-            (Way::Integers | Way::SmallIntegers { .. }, _) if most < 2_f64.powi(24) => None,
+            (Arithmetic::Integers | Arithmetic::SmallIntegers { .. }, _) if most < 2_f64.powi(24) => None,
             _ => Some(Doubt::OfStorage),
         }
     }
@@ -364,7 +364,7 @@ impl<'a> Points<'a> {
         let Scratch { squared, products } = scratch;
         squared.resize(height * width, 0.0);
         match &self.way {
-            Way::Differences { by_feature } => {
+            Arithmetic::Differences { by_feature } => {
                 squared.fill(0.0);
                 for (a, squared) in squared.chunks_exact_mut(width).enumerate() {
                     let x = self.row(first + a);
@@ -374,13 +374,13 @@ impl<'a> Points<'a> {
                     );
                 }
             }
-            Way::Integers => self.squared_by_products(&self.rows, first, squared),
-            Way::SmallIntegers { shifted, run } => {
+            Arithmetic::Integers => self.squared_by_products(&self.rows, first, squared),
+            Arithmetic::SmallIntegers { shifted, run } => {
                 products.resize(height * width, 0.0);
                 self.squared_by_singles((shifted, *run), first, squared, products);
             }
-            Way::Products { centred } => self.squared_by_products(centred, first, squared),
-            Way::Pairs { .. } => {
+            Arithmetic::Products { centred } => self.squared_by_products(centred, first, squared),
+            Arithmetic::Pairs { .. } => {
                 for (at, squared) in squared.iter_mut().enumerate() {
                     *squared = self.distance2(first + at / width, first + at % width);
                 }
@@ -434,7 +434,7 @@ impl<'a> Points<'a> {
         let ours = MatRef::from_row_major_slice(&x[first * m..(first + height) * m], height, m);
         let out = MatMut::from_row_major_slice_mut(squared, height, width);
         matmul(out, Accum::Replace, ours, later.transpose(), -2.0, Par::Seq);
-        let rounded = matches!(self.way, Way::Products { .. });
+        let rounded = matches!(self.way, Arithmetic::Products { .. });
         for (a, squared) in squared.chunks_exact_mut(width).enumerate() {
             let i = first + a;
             let (own, norms2) = (self.norms2[i], &self.norms2[first..]);
@@ -492,7 +492,7 @@ impl Points<'_> {
     }
 }
 
-impl Way<'_> {
+impl Arithmetic<'_> {
     /// Integers of a range so small that products of them add up in f32 without rounding, which halves the time;
     /// read straight from the samples. `None` where the samples are of another kind.
     fn of_small_integers(samples: &Samples<'_>, metric: Metric, range: &Range) -> Option<Self> {
@@ -710,7 +710,7 @@ mod tests {
             let samples = Samples::from_rows(&data, n, m).unwrap();
             let found = rank::<f64>(&samples, Metric::Euclidean, &Silent).unwrap();
             let points = Points::prepare(&samples, Metric::Euclidean).unwrap();
-            assert_eq!(matches!(points.way, Way::SmallIntegers { .. }), half < 5000, "{half}");
+            assert_eq!(matches!(points.way, Arithmetic::SmallIntegers { .. }), half < 5000, "{half}");
             for i in 0..n {
                 for j in 0..n {
                     let pairs = data[i * m..(i + 1) * m].iter().zip(&data[j * m..(j + 1) * m]);

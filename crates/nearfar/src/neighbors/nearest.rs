@@ -10,13 +10,12 @@ use rayon::prelude::*;
 use super::descent::Guess;
 use super::exact::Points;
 use super::precomputed::{Pairwise, check_lists};
-use super::search::{Lists, SearchReport, Way, search};
+use super::search::{Lists, SearchBy, SearchReport, search};
 use super::{Input, SIGMA_NEIGHBOR, Warning, sigma_warnings};
-use crate::checkpoint::{Checkpoint, Found};
-use crate::crew::Share;
+use crate::checkpoint::{Checkpoint, FoundLists};
 use crate::error::Result;
 use crate::observe::{Event, Observer, Stage, go_on};
-use crate::prepared::points_of;
+use crate::processes::Share;
 
 /// For every point its nearest others, nearest first.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +51,7 @@ fn flat(rows: &[Row]) -> Lists {
 /// # Errors
 /// Names the row and column of a value that breaks the rules of its kind of input.
 pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<Nearest> {
-    nearest_by(input, k, Way::Auto, observer)
+    nearest_by(input, k, SearchBy::Auto, observer)
 }
 
 /// The same, of samples of any number by cells: approximate, with the recall measured, unless that would take most
@@ -61,10 +60,10 @@ pub fn nearest(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<N
 /// # Errors
 /// As [`nearest`].
 pub fn nearest_by_cells(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Result<Nearest> {
-    nearest_by(input, k, Way::Cells, observer)
+    nearest_by(input, k, SearchBy::Cells, observer)
 }
 
-fn nearest_by(input: &Input<'_>, k: usize, way: Way, observer: &dyn Observer) -> Result<Nearest> {
+fn nearest_by(input: &Input<'_>, k: usize, way: SearchBy, observer: &dyn Observer) -> Result<Nearest> {
     let n = input.n_samples();
     // σ needs its own neighbour, and one with a positive distance.
     let wanted = k.max(SIGMA_NEIGHBOR).min(n.saturating_sub(1));
@@ -144,7 +143,7 @@ pub(crate) fn listed(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Re
     match input {
         Input::Samples(..) | Input::Part(..) => {
             let points = points_of(input)?;
-            let found = found(&points, ("", wanted), (Way::Quick, None), None, observer)?;
+            let found = found(&points, ("", wanted), (SearchBy::Quick, None), None, observer)?;
             Ok(Listed::of_all(found, &points.share()))
         }
         Input::Distances(x) => {
@@ -179,15 +178,25 @@ pub(crate) fn listed(input: &Input<'_>, k: usize, observer: &dyn Observer) -> Re
     }
 }
 
+/// The points of an input of samples.
+pub(crate) fn points_of<'a>(input: &Input<'a>) -> Result<Points<'a>> {
+    match input {
+        Input::Samples(samples, metric) => Points::rows_only(samples, *metric),
+        Input::Part(samples, metric, share) => Points::of_share(samples, *metric, share),
+        // The plan of pairs is never binned.
+        _ => Err(crate::plan::needs_samples().into()),
+    }
+}
+
 /// The `k` nearest of these points, of the own rows where processes share them, and the local scales of all: of the
 /// checkpoint, where it has them under this name, else found now and kept there.
 pub(crate) fn found(
     points: &Points<'_>,
     (name, k): (&str, usize),
-    way: (Way, Option<Guess<'_>>),
+    way: (SearchBy, Option<Guess<'_>>),
     checkpoint: Option<&Checkpoint>,
     observer: &dyn Observer,
-) -> Result<Found> {
+) -> Result<FoundLists> {
     let share = points.share();
     let n = share.n_rows();
     let there = checkpoint.and_then(|checkpoint| checkpoint.lists(&share, (name, k.min(n - 1)), observer));
@@ -198,7 +207,7 @@ pub(crate) fn found(
     }
     let (lists, report) = search(points, k, way, observer)?;
     let (sigma, warnings) = scales_of(points, &lists);
-    let found = Found { lists, report, sigma, warnings, unit: points.unit() };
+    let found = FoundLists { lists, report, sigma, warnings, unit: points.unit() };
     if let Some(checkpoint) = checkpoint {
         checkpoint.keep_lists(&found, name, &share, observer);
     }
@@ -207,8 +216,8 @@ pub(crate) fn found(
 
 impl Listed {
     /// Lists are a fraction of the data: where processes share the rows everybody has all of them from here on.
-    pub(crate) fn of_all(found: Found, share: &Share) -> Self {
-        let Found { lists: own, report, sigma, warnings, unit } = found;
+    pub(crate) fn of_all(found: FoundLists, share: &Share) -> Self {
+        let FoundLists { lists: own, report, sigma, warnings, unit } = found;
         let lists = if share.is_split() {
             let indices = share.gather_rows("neighbours", &own.indices, own.k);
             let values = share.gather_rows("neighbours", &own.values, own.k);

@@ -6,10 +6,10 @@ use super::exact::power_of_two_above;
 use super::order::{RowOrder, RowScale};
 use super::{Neighborhoods, Warning, sigma_warnings};
 use crate::error::{DataError, Result};
+use crate::input::Samples;
 use crate::math::kernel::Entry;
 use crate::math::rng::Stream;
 use crate::observe::{Observer, Stage, go_on};
-use crate::samples::Samples;
 
 /// How far (relative) two mirror entries of a precomputed matrix may differ.
 const ASYMMETRY: f64 = 1e-8;

@@ -88,7 +88,7 @@ impl Lists {
 }
 
 /// What has been found for one point: squared distances and points, ascending.
-pub(super) type Found = Vec<(f64, u32)>;
+pub(super) type Candidates = Vec<(f64, u32)>;
 
 /// Finds the nearest of some centres for every row.
 type Assign<'a> = &'a dyn Fn(&[f32], &[f32]) -> Vec<u32>;
@@ -108,7 +108,7 @@ impl SearchReport {
 
 /// How to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum SearchBy {
     /// Exact up to [`EXACT_WORK`].
     #[default]
     Auto,
@@ -125,7 +125,7 @@ pub(crate) enum Way {
     Quick,
 }
 
-impl Way {
+impl SearchBy {
     /// Whether every pair of n points of m features is looked at.
     pub(super) fn is_exact(self, n: usize, m: usize) -> bool {
         let work = (n as f64).powi(2) * (m as f64 + CHOOSING);
@@ -162,7 +162,7 @@ impl Way {
 pub(crate) fn search(
     points: &Points<'_>,
     k: usize,
-    (way, guess): (Way, Option<Guess<'_>>),
+    (way, guess): (SearchBy, Option<Guess<'_>>),
     observer: &dyn Observer,
 ) -> Result<(Lists, SearchReport)> {
     if points.part.is_some() {
@@ -400,7 +400,7 @@ impl<'a> Singles<'a> {
         let measure = |i: u32, j: u32| points.distance2(i as usize, j as usize);
         let mut lists = Lists { k, indices: vec![0; n * k], values: vec![0.0; n * k] };
         for (chunk, batch) in groups.chunks(TOGETHER).enumerate() {
-            let found: Result<Vec<Vec<Found>>> = batch
+            let found: Result<Vec<Vec<Candidates>>> = batch
                 .par_iter()
                 .enumerate()
                 .map(|(at, group)| {
@@ -450,8 +450,8 @@ impl<'a> Singles<'a> {
         asking: &Asking,
         k: usize,
         columns: &[Range<usize>],
-        before: Vec<Found>,
-    ) -> Vec<Found> {
+        before: Vec<Candidates>,
+    ) -> Vec<Candidates> {
         let (m, height) = (self.rows.mean.len(), asking.numbers.len());
         let lengths: Vec<f64> = asking.rows.chunks_exact(m).map(length2).collect();
         let mut best: Vec<Best> =
@@ -755,9 +755,8 @@ fn move_centers(centers: &mut [f32], rows: &[f32], of: &[u32], m: usize) {
 mod tests {
     use super::*;
     use crate::generate::mixture;
-    use crate::neighbors::Metric;
+    use crate::input::{Metric, Samples};
     use crate::observe::Silent;
-    use crate::samples::Samples;
 
     fn naive(points: &Points<'_>, n: usize, k: usize) -> Vec<u32> {
         (0..n)
@@ -788,7 +787,7 @@ mod tests {
             let samples = Samples::from_rows(&data, n, m).unwrap();
             let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
             for k in [1, 7, n - 1] {
-                let (found, report) = search(&points, k, (Way::Auto, None), &Silent).unwrap();
+                let (found, report) = search(&points, k, (SearchBy::Auto, None), &Silent).unwrap();
                 assert_eq!(found.indices, naive(&points, n, k), "{n} x {m}, k = {k}");
                 assert_eq!(report, SearchReport::EXACT);
             }
@@ -817,7 +816,7 @@ mod tests {
         let hidden = singles.low.iter().filter(|low| low.is_nan()).count();
         assert!(hidden > n / 2, "only {hidden} copies are left out");
         for k in [1, 9, 40] {
-            let (found, _) = search(&points, k, (Way::Exact, None), &Silent).unwrap();
+            let (found, _) = search(&points, k, (SearchBy::Exact, None), &Silent).unwrap();
             assert!(found.indices == naive(&points, n, k), "k = {k}");
         }
     }
@@ -828,8 +827,8 @@ mod tests {
         let data = mixture(n, 12, 9, 3.0, 2).unwrap();
         let samples = Samples::from_rows(&data.data, n, 12).unwrap();
         let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
-        let (found, report) = search(&points, 20, (Way::Cells, None), &Silent).unwrap();
-        let (truth, _) = search(&points, 20, (Way::Exact, None), &Silent).unwrap();
+        let (found, report) = search(&points, 20, (SearchBy::Cells, None), &Silent).unwrap();
+        let (truth, _) = search(&points, 20, (SearchBy::Exact, None), &Silent).unwrap();
         let hits = (0..n)
             .map(|i| truth.row(i).0.iter().filter(|j| found.row(i).0.contains(j)).count())
             .sum::<usize>();
@@ -837,7 +836,7 @@ mod tests {
         assert!(report.approximate, "a mixture has cells that need no look");
         assert!(recall >= 0.97 && (recall - report.recall).abs() < 0.02, "{recall} {report:?}");
         let again = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-        let again = again.install(|| search(&points, 20, (Way::Cells, None), &Silent).unwrap());
+        let again = again.install(|| search(&points, 20, (SearchBy::Cells, None), &Silent).unwrap());
         assert!(again == (found, report), "lists depend on the number of threads");
     }
 
@@ -854,11 +853,11 @@ mod tests {
         for (name, m, data) in cases {
             let samples = Samples::from_rows(&data, n, m).unwrap();
             let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
-            let (truth, _) = search(&points, k, (Way::Exact, None), &Silent).unwrap();
+            let (truth, _) = search(&points, k, (SearchBy::Exact, None), &Silent).unwrap();
             let everybody: Vec<usize> = (0..n).collect();
             let found = |guess, threads| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| search(&points, k, (Way::Descent, guess), &Silent).unwrap())
+                pool.install(|| search(&points, k, (SearchBy::Descent, guess), &Silent).unwrap())
             };
             let (lists, report) = found(None, 2);
             let recall = lists.recall(&everybody, &truth.indices);
@@ -901,7 +900,7 @@ mod tests {
             let data: Vec<f32> = data.iter().map(|x| *x as f32).collect();
             let samples = Samples::from_rows(&data, n, m).unwrap();
             let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
-            let (found, report) = search(&points, k, (Way::Cells, None), &Silent).unwrap();
+            let (found, report) = search(&points, k, (SearchBy::Cells, None), &Silent).unwrap();
             assert!(report.approximate, "{name}: cells made one look at most pairs");
             let asked: Vec<usize> = (0..n).step_by(61).collect();
             let of = |i: &usize| {

@@ -13,13 +13,13 @@ use super::descent::{self, Guess};
 use super::exact::{Overall, Part, Points, Range};
 use super::nearest::only_copies;
 use super::search::{
-    ASSIGNED, Asking, Cells, Centred, FEW, Found, LEAST_RECALL, Lists, QUERIES, SAMPLE, SearchReport,
-    Singles, Way, nearest_center, spread,
+    ASSIGNED, Asking, Candidates, Cells, Centred, FEW, LEAST_RECALL, Lists, QUERIES, SAMPLE, SearchBy,
+    SearchReport, Singles, nearest_center, spread,
 };
-use crate::crew::Share;
 use crate::error::{DataError, Error, Result};
+use crate::input::Samples;
 use crate::observe::{Event, Observer, Stage, go_on};
-use crate::samples::Samples;
+use crate::processes::Share;
 
 /// Refuse a value that is not finite, whoever holds it; all processes name the same one.
 pub(crate) fn check_together(rows: &Samples<'_>, share: &Share) -> Result<()> {
@@ -178,7 +178,7 @@ fn gather_some<T: Pod>(share: &Share, wanted: &[usize], mine: &[T], width: usize
 pub(super) fn search(
     points: &Points<'_>,
     k: usize,
-    (way, guess): (Way, Option<Guess<'_>>),
+    (way, guess): (SearchBy, Option<Guess<'_>>),
     observer: &dyn Observer,
 ) -> Result<(Lists, SearchReport)> {
     let (share, (_, m)) = (points.share(), points.shape());
@@ -335,7 +335,7 @@ impl Ring<'_> {
         let k = self.k;
         let mine = self.share.rows().start as u32;
         let total = (n * self.share.team().size()) as u64;
-        let mut found: Vec<Found> = vec![Found::new(); n];
+        let mut found: Vec<Candidates> = vec![Candidates::new(); n];
         self.points.ring("points for neighbours", &mut |first, others| {
             // Also where a process has no rows to ask for: all leave here, or none.
             go_on(self.observer, Stage::Neighbors)?;
@@ -343,14 +343,14 @@ impl Ring<'_> {
             let columns = self.singles(others, order, first);
             let measure =
                 |i: u32, j: u32| self.points.distance2_to((i - mine) as usize, others, j as usize - first);
-            let before: Vec<Vec<Found>> = groups
+            let before: Vec<Vec<Candidates>> = groups
                 .iter()
                 .map(|group| {
                     let places = own.order[group.clone()].iter();
                     places.map(|i| std::mem::take(&mut found[*i as usize])).collect()
                 })
                 .collect();
-            let now: Result<Vec<Vec<Found>>> = groups
+            let now: Result<Vec<Vec<Candidates>>> = groups
                 .par_iter()
                 .zip(before)
                 .zip(&ranges)
@@ -386,7 +386,7 @@ impl Ring<'_> {
         let place: HashMap<u32, usize> = asking.iter().enumerate().map(|(at, i)| (*i as u32, at)).collect();
         let measure = |i: u32, j: u32| asked.distance2_to(place[&i], self.points, j as usize - first);
         let everything = 0..own.order.len();
-        let found: Vec<Vec<Found>> = asking
+        let found: Vec<Vec<Candidates>> = asking
             .par_chunks(FEW)
             .enumerate()
             .map(|(chunk, asking)| {
@@ -407,7 +407,7 @@ impl Ring<'_> {
         let width = asking.len() * k;
         let merged = (0..asking.len()).flat_map(|at| {
             let parts = (0..share.team().size()).map(|p| p * width + at * k);
-            let mut all: Found =
+            let mut all: Candidates =
                 parts.flat_map(|from| (from..from + k).map(|at| (values[at], others[at]))).collect();
             all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             all.into_iter().take(k).map(|(_, j)| j)
@@ -424,14 +424,14 @@ fn own_order(cells: &Cells, share: &Share) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crew::threads::as_team;
     use crate::generate::mixture;
     use crate::neighbors::nearest::scales_of;
     use crate::neighbors::search::search as search_all;
     use crate::observe::Silent;
+    use crate::processes::threads::as_team;
 
     /// The lists, scales and reports of all ranks put together are those of one process.
-    fn check(data: &[f64], n: usize, m: usize, k: usize, way: Way, single: bool) {
+    fn check(data: &[f64], n: usize, m: usize, k: usize, way: SearchBy, single: bool) {
         let singles: Vec<f32> = data.iter().map(|x| *x as f32).collect();
         let samples = |rows: Places<usize>| {
             let at = rows.start * m..rows.end * m;
@@ -467,27 +467,27 @@ mod tests {
     #[test]
     fn a_ring_finds_what_one_process_finds() {
         let data = mixture(2600, 30, 5, 2.0, 3).unwrap().data;
-        check(&data, 2600, 30, 40, Way::Exact, false);
-        check(&data, 2600, 30, 12, Way::Exact, true);
+        check(&data, 2600, 30, 40, SearchBy::Exact, false);
+        check(&data, 2600, 30, 12, SearchBy::Exact, true);
         let rounded: Vec<f64> = data.iter().map(|x| (2.0 * x).round()).collect();
-        check(&rounded[..700 * 3], 700, 3, 25, Way::Exact, false);
+        check(&rounded[..700 * 3], 700, 3, 25, SearchBy::Exact, false);
         // Every point has many copies, the last ones nothing else in their lists.
         let copies: Vec<f64> = (0..1400).flat_map(|i| [(i % 9) as f64, (i % 3) as f64]).collect();
-        check(&copies, 1400, 2, 20, Way::Exact, false);
+        check(&copies, 1400, 2, 20, SearchBy::Exact, false);
     }
 
     #[test]
     fn cells_do_not_depend_on_the_number_of_ranks() {
         let data = mixture(6000, 12, 9, 3.0, 2).unwrap().data;
-        check(&data, 6000, 12, 20, Way::Cells, false);
-        check(&data, 6000, 12, 20, Way::Cells, true);
+        check(&data, 6000, 12, 20, SearchBy::Cells, false);
+        check(&data, 6000, 12, 20, SearchBy::Cells, true);
     }
 
     #[test]
     fn neighbours_of_neighbours_do_not_depend_on_the_number_of_ranks() {
         let data = mixture(3000, 12, 9, 2.0, 2).unwrap().data;
-        check(&data, 3000, 12, 20, Way::Descent, false);
+        check(&data, 3000, 12, 20, SearchBy::Descent, false);
         let wide = mixture(1500, 150, 6, 2.0, 2).unwrap().data;
-        check(&wide, 1500, 150, 15, Way::Descent, true);
+        check(&wide, 1500, 150, 15, SearchBy::Descent, true);
     }
 }

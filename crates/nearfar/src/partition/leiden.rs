@@ -53,9 +53,9 @@ pub fn leiden(network: &Network, settings: &Leiden, start: Option<&[u32]>) -> Ve
     renumber(&mut labels);
     let Some(rule) = Rule::of(network, settings) else { return labels };
     let mut random = Stream::new(settings.seed, STREAM);
-    let mut room = Room::default();
+    let mut scratch = Scratch::default();
     for _ in 0..settings.passes.max(1) {
-        if !pass(network, &rule, &mut labels, &mut random, &mut room) {
+        if !pass(network, &rule, &mut labels, &mut random, &mut scratch) {
             break;
         }
     }
@@ -69,11 +69,11 @@ pub(super) fn parts(network: &Network, seed: u64) -> (Vec<u32>, usize) {
     let settings = Leiden::new(1.0, seed);
     let Some(rule) = Rule::of(network, &settings) else { return ((0..n as u32).collect(), n) };
     let mut random = Stream::new(seed, STREAM);
-    let mut room = Room::default();
+    let mut scratch = Scratch::default();
     let mut clusters: Vec<u32> = (0..n as u32).collect();
-    move_nodes(network, &rule, &mut clusters, &mut random, &mut room);
+    move_nodes(network, &rule, &mut clusters, &mut random, &mut scratch);
     let n_clusters = renumber(&mut clusters);
-    let mut parts = refine(network, &rule, &clusters, n_clusters, &mut random, &mut room);
+    let mut parts = refine(network, &rule, &clusters, n_clusters, &mut random, &mut scratch);
     let n_parts = renumber(&mut parts);
     (parts, n_parts)
 }
@@ -84,7 +84,7 @@ pub(super) fn settled(network: &Network, settings: &Leiden, start: &[u32]) -> Ve
     renumber(&mut labels);
     if let Some(rule) = Rule::of(network, settings) {
         let mut random = Stream::new(settings.seed, STREAM);
-        move_nodes(network, &rule, &mut labels, &mut random, &mut Room::default());
+        move_nodes(network, &rule, &mut labels, &mut random, &mut Scratch::default());
         renumber(&mut labels);
     }
     labels
@@ -119,7 +119,7 @@ impl Rule {
 
 /// Memory that is used again from level to level.
 #[derive(Default)]
-pub(super) struct Room {
+pub(super) struct Scratch {
     /// Weight from the node in hand to every cluster; 0 between nodes.
     to: Vec<f64>,
     touched: Vec<u32>,
@@ -127,7 +127,7 @@ pub(super) struct Room {
     queued: Vec<bool>,
 }
 
-impl Room {
+impl Scratch {
     fn fit(&mut self, n: usize) {
         self.to.clear();
         self.to.resize(n, 0.0);
@@ -162,7 +162,13 @@ impl Room {
 }
 
 /// Moving, refining and aggregating until every cluster is one node; whether any label changed.
-fn pass(network: &Network, rule: &Rule, labels: &mut [u32], random: &mut Stream, room: &mut Room) -> bool {
+fn pass(
+    network: &Network,
+    rule: &Rule,
+    labels: &mut [u32],
+    random: &mut Stream,
+    scratch: &mut Scratch,
+) -> bool {
     let mut changed = false;
     let mut level: Option<Network> = None;
     // Node of this level for every node of the first one, and cluster of every node of this level.
@@ -170,7 +176,7 @@ fn pass(network: &Network, rule: &Rule, labels: &mut [u32], random: &mut Stream,
     let mut clusters = labels.to_vec();
     loop {
         let graph = level.as_ref().unwrap_or(network);
-        changed |= move_nodes(graph, rule, &mut clusters, random, room);
+        changed |= move_nodes(graph, rule, &mut clusters, random, scratch);
         let n_clusters = renumber(&mut clusters);
         if level.is_none() {
             labels.copy_from_slice(&clusters);
@@ -180,7 +186,7 @@ fn pass(network: &Network, rule: &Rule, labels: &mut [u32], random: &mut Stream,
         if n_clusters == graph.n_nodes() {
             return changed;
         }
-        let mut refined = refine(graph, rule, &clusters, n_clusters, random, room);
+        let mut refined = refine(graph, rule, &clusters, n_clusters, random, scratch);
         let mut n_refined = renumber(&mut refined);
         if n_refined == graph.n_nodes() {
             // Nobody could be joined within clusters: the clusters themselves are the nodes.
@@ -207,12 +213,12 @@ fn move_nodes(
     rule: &Rule,
     clusters: &mut [u32],
     random: &mut Stream,
-    room: &mut Room,
+    scratch: &mut Scratch,
 ) -> bool {
     let n = network.n_nodes();
     let mass_of = rule.masses(network);
-    room.fit(n);
-    random.shuffle(&mut room.queue);
+    scratch.fit(n);
+    random.shuffle(&mut scratch.queue);
     let (mut mass, mut count) = (vec![0.0; n], vec![0_u32; n]);
     for (node, c) in clusters.iter().enumerate() {
         mass[*c as usize] += mass_of[node];
@@ -223,18 +229,18 @@ fn move_nodes(
     // A queue in a ring: no more than n nodes wait at a time.
     let (mut head, mut waiting) = (0, n);
     while waiting > 0 {
-        let node = room.queue[head] as usize;
+        let node = scratch.queue[head] as usize;
         head = if head + 1 == n { 0 } else { head + 1 };
         waiting -= 1;
-        room.queued[node] = false;
+        scratch.queued[node] = false;
         let (old, own) = (clusters[node], mass_of[node]);
-        room.look(network, node, clusters, |_| true);
-        let staying = room.to[old as usize] - rule.price * own * (mass[old as usize] - own);
+        scratch.look(network, node, clusters, |_| true);
+        let staying = scratch.to[old as usize] - rule.price * own * (mass[old as usize] - own);
         let least = LEAST_GAIN * network.degree[node];
         let (mut best, mut gain) = (old, staying + least);
-        for c in &room.touched {
+        for c in &scratch.touched {
             if *c != old {
-                let value = room.to[*c as usize] - rule.price * own * mass[*c as usize];
+                let value = scratch.to[*c as usize] - rule.price * own * mass[*c as usize];
                 if value > gain {
                     (best, gain) = (*c, value);
                 }
@@ -243,7 +249,7 @@ fn move_nodes(
         if gain < 0.0 && count[old as usize] > 1 {
             best = empty.last().copied().unwrap_or(old);
         }
-        room.forget();
+        scratch.forget();
         if best == old {
             continue;
         }
@@ -260,10 +266,10 @@ fn move_nodes(
         clusters[node] = best;
         for j in &network.ends[network.starts[node]..network.starts[node + 1]] {
             let j = *j as usize;
-            if clusters[j] != best && !room.queued[j] {
-                room.queued[j] = true;
+            if clusters[j] != best && !scratch.queued[j] {
+                scratch.queued[j] = true;
                 let tail = head + waiting;
-                room.queue[if tail >= n { tail - n } else { tail }] = j as u32;
+                scratch.queue[if tail >= n { tail - n } else { tail }] = j as u32;
                 waiting += 1;
             }
         }
@@ -279,12 +285,12 @@ pub(super) fn refine(
     clusters: &[u32],
     n_clusters: usize,
     random: &mut Stream,
-    room: &mut Room,
+    scratch: &mut Scratch,
 ) -> Vec<u32> {
     let n = network.n_nodes();
     let mass_of = rule.masses(network);
-    room.fit(n);
-    random.shuffle(&mut room.queue);
+    scratch.fit(n);
+    random.shuffle(&mut scratch.queue);
     let mut whole = vec![0.0; n_clusters];
     for (node, c) in clusters.iter().enumerate() {
         whole[*c as usize] += mass_of[node];
@@ -299,28 +305,28 @@ pub(super) fn refine(
     let tied = |cut: f64, mass: f64, whole: f64| cut >= rule.price * mass * (whole - mass);
     let mut choices: Vec<(u32, f64)> = Vec::new();
     for at in 0..n {
-        let node = room.queue[at] as usize;
+        let node = scratch.queue[at] as usize;
         let whole = whole[clusters[node] as usize];
         if !alone[node] || !tied(cut[node], mass_of[node], whole) {
             continue;
         }
-        room.look(network, node, &refined, |j| clusters[j as usize] == clusters[node]);
+        scratch.look(network, node, &refined, |j| clusters[j as usize] == clusters[node]);
         choices.clear();
-        for c in &room.touched {
+        for c in &scratch.touched {
             let c = *c as usize;
-            let gain = room.to[c] - rule.price * mass_of[node] * mass[c];
+            let gain = scratch.to[c] - rule.price * mass_of[node] * mass[c];
             if gain >= 0.0 && tied(cut[c], mass[c], whole) {
                 choices.push((c as u32, gain));
             }
         }
         if let Some(to) = choose(&mut choices, rule.freedom, random) {
             let c = to as usize;
-            cut[c] += cut[node] - 2.0 * room.to[c];
+            cut[c] += cut[node] - 2.0 * scratch.to[c];
             mass[c] += mass_of[node];
             (refined[node], alone[node], alone[c]) = (to, false, false);
             mass[node] = 0.0;
         }
-        room.forget();
+        scratch.forget();
     }
     refined
 }

@@ -9,12 +9,12 @@ mod leiden;
 mod network;
 #[cfg(test)]
 mod tests;
-mod tree;
 
 pub use leiden::{Leiden, Null, leiden};
 pub use network::Network;
 pub(crate) use network::{grouped, renumber};
-pub use tree::{Evidence, Merge, MergeTree, Nothing};
+
+use crate::tree::{Evidence, MergeTree};
 
 /// The resolution is multiplied by this until there are clusters enough.
 const FINER: f64 = 1.6;

@@ -10,17 +10,17 @@ use crate::slices::SparseRows;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Network {
     /// Where the row of a node begins in the other two; one more at the end.
-    pub(super) starts: Vec<usize>,
-    pub(super) ends: Vec<u32>,
-    pub(super) weights: Vec<f64>,
+    pub(crate) starts: Vec<usize>,
+    pub(crate) ends: Vec<u32>,
+    pub(crate) weights: Vec<f64>,
     /// Weight of the loop at every node, counted from both of its ends.
-    pub(super) own: Vec<f64>,
+    pub(crate) own: Vec<f64>,
     /// Sum of a row, loop included.
-    pub(super) degree: Vec<f64>,
+    pub(crate) degree: Vec<f64>,
     /// Nodes of the first graph that a node stands for.
-    pub(super) size: Vec<f64>,
+    pub(crate) size: Vec<f64>,
     /// Sum of all degrees.
-    pub(super) total: f64,
+    pub(crate) total: f64,
 }
 
 impl Network {
@@ -58,7 +58,7 @@ impl Network {
     }
 
     /// Of edges between pieces, each pair once; degrees are given, and those without an edge are there, too.
-    pub(super) fn of_pairs(pairs: &BTreeMap<(u32, u32), f64>, degree: Vec<f64>) -> Self {
+    pub(crate) fn of_pairs(pairs: &BTreeMap<(u32, u32), f64>, degree: Vec<f64>) -> Self {
         let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); degree.len()];
         for (&(a, b), &weight) in pairs {
             rows[a as usize].push((b, weight));
@@ -169,7 +169,7 @@ impl Network {
     }
 
     /// Only the edges within clusters; degrees and their sum stay those of the whole graph.
-    pub(super) fn within(&self, labels: &[u32]) -> Self {
+    pub(crate) fn within(&self, labels: &[u32]) -> Self {
         let mut inner = Self { starts: vec![0], ends: Vec::new(), weights: Vec::new(), ..self.clone() };
         for i in 0..self.n_nodes() {
             for (j, weight) in self.edges(i).filter(|(j, _)| labels[*j as usize] == labels[i]) {
@@ -182,7 +182,7 @@ impl Network {
     }
 
     /// The graph of the clusters: one node for each.
-    pub(super) fn aggregated(&self, labels: &[u32], n_clusters: usize) -> Self {
+    pub(crate) fn aggregated(&self, labels: &[u32], n_clusters: usize) -> Self {
         let (starts, members) = grouped(labels, n_clusters);
         let mut next = Self {
             starts: Vec::with_capacity(n_clusters + 1),

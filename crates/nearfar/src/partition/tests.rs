@@ -1,10 +1,11 @@
 use proptest::prelude::*;
 
-use super::leiden::{Room, Rule, refine};
+use super::leiden::{Rule, Scratch, refine};
 use super::network::renumber;
 use super::*;
 use crate::graph::SparseGraph;
 use crate::math::rng::Stream;
+use crate::tree::Nothing;
 
 fn network(n: usize, edges: &[(usize, usize, f64)]) -> Network {
     let both = edges.iter().flat_map(|&(i, j, w)| [(i, j, w), (j, i, w)]);
@@ -106,9 +107,9 @@ fn exactly_k_whatever_k_is() {
 }
 
 /// Weaker edges and spans that are known.
-struct Known(Vec<(u32, u32, f64)>, Vec<(u32, u32)>);
+struct FixedEvidence(Vec<(u32, u32, f64)>, Vec<(u32, u32)>);
 
-impl Evidence for Known {
+impl Evidence for FixedEvidence {
     fn weak_edges(&self, visit: &mut dyn FnMut(u32, u32, f64)) {
         self.0.iter().for_each(|(i, j, weight)| visit(*i, *j, *weight));
     }
@@ -121,7 +122,7 @@ impl Evidence for Known {
 #[test]
 fn pieces_are_joined_by_weaker_edges_and_then_by_what_is_nearest() {
     let graph = network(8, &[(0, 1, 1.0), (2, 3, 1.0), (4, 5, 1.0), (6, 7, 1.0)]);
-    let known = Known(vec![(5, 0, 0.1), (2, 3, 9.0)], vec![(3, 6), (1, 7)]);
+    let known = FixedEvidence(vec![(5, 0, 0.1), (2, 3, 9.0)], vec![(3, 6), (1, 7)]);
     let tree = MergeTree::new(&graph, &[0, 0, 1, 1, 2, 2, 3, 3], &known);
     assert_eq!(tree.pieces(), 4);
     assert_eq!(tree.labels_at(3), [0, 0, 1, 1, 0, 0, 2, 2]);
@@ -205,7 +206,7 @@ proptest! {
         let clusters = leiden(&graph, &Leiden { passes: 1, ..Leiden::new(1.0, seed) }, None);
         let rule = Rule { price: 1.0 / graph.total(), null: Null::Degrees, freedom: 0.05 };
         let mut random = Stream::new(seed, 1);
-        let mut refined = refine(&graph, &rule, &clusters, count(&clusters), &mut random, &mut Room::default());
+        let mut refined = refine(&graph, &rule, &clusters, count(&clusters), &mut random, &mut Scratch::default());
         renumber(&mut refined);
         prop_assert!(connected(&graph, &refined));
         for i in 0..n {

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 
 use super::tiles::{SymmetricTiles, TILE};
 use super::{Graph, Slices, SparseRows};
-use crate::augment;
 use crate::error::Result;
+use crate::learn::lsdg::augment;
 use crate::math::exp::exp_negative;
 use crate::math::factor::Factor;
 use crate::math::kernel::{Entry, vectorized};

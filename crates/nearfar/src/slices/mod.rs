@@ -7,16 +7,20 @@
 
 pub mod binned;
 pub(crate) mod full;
+pub(crate) mod pairs;
+pub(crate) mod ranked;
 pub(crate) mod tiles;
 
 pub use binned::{BinnedGraph, BinnedShape, BinnedSlices};
 pub use full::FullSlices;
+pub use pairs::BinnedReport;
+pub(crate) use pairs::{Pairs, with_slices};
 pub use tiles::SymmetricTiles;
 
 use rayon::prelude::*;
 
-use crate::crew::Share;
 use crate::math::factor::Factor;
+use crate::processes::Share;
 use crate::spectral::eigen::Operator;
 
 /// The slices of a data set: weights in, graphs and agreements out.

@@ -10,12 +10,13 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::crew::Share;
 use crate::error::{DataError, Error, Result};
-use crate::labels::{canonical::renumber, kmeans::KMeansParams};
+use crate::labels::canonical::renumber;
+use crate::labels::kmeans::KMeansParams;
 use crate::math::factor::Factor;
 use crate::observe::{Observer, Stage};
 use crate::params::MANY_POINTS;
+use crate::processes::Share;
 use crate::slices::Graph;
 use eigen::{Eigen, EigenParams, Operator, largest};
 

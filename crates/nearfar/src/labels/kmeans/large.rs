@@ -8,10 +8,10 @@ use rayon::prelude::*;
 
 use super::kernel::{self, Nearness, Packed, Tiles};
 use super::{KMeans, KMeansParams};
-use crate::crew::{Share, unit};
 use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::observe::{Observer, Stage, go_on};
+use crate::processes::{Share, unit};
 
 /// More points than this are many.
 pub(super) const MANY: usize = 200_000;
@@ -193,8 +193,8 @@ fn fill_empty(mut near: Vec<f64>, mut counts: Vec<usize>, labels: &mut [usize]) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crew::threads::as_team;
     use crate::observe::Silent;
+    use crate::processes::threads::as_team;
 
     #[test]
     fn finds_what_is_apart_and_fills_every_cluster() {

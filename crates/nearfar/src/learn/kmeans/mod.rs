@@ -7,9 +7,9 @@ mod update;
 use super::family::{Fitted, Labeling, Task};
 use super::table::{Entry, ITERATIONS, KMEANS, Needs, STARTS};
 use super::{Learned, StopReason, TraceRow};
-use crate::consensus::while_learning;
 use crate::error::Result;
 use crate::labels::kmeans::KMeansParams;
+use crate::learn::member::while_learning;
 use crate::observe::{Stage, go_on};
 pub(crate) use update::indicator;
 

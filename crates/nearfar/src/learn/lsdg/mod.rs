@@ -1,7 +1,15 @@
 #![doc = include_str!("about.md")]
 
+pub mod augment;
+mod fit;
+mod members;
+mod merge;
 pub mod objective;
+mod prepared;
+mod starts;
 pub mod weights;
+
+pub use prepared::PreparedSlices;
 
 use objective::{Coefficients, Objective, rank_terms};
 use weights::{WeightStep, following_mu};
@@ -143,8 +151,8 @@ const OWN: &[Setting] = &[
     .said("0.1 in the preset paper, 0.5 in demo"),
     Setting::at(
         "eta",
-        Kind::Number(0.0, 1e9),
-        "Price of overlap, below mu",
+        Kind::Under("mu"),
+        "Price of overlap",
         Place {
             get: |params| match params.lsdg.density {
                 Density::Mu { eta, .. } => eta.map(Value::from),

@@ -7,10 +7,10 @@ use super::run::{Method, run};
 use super::sweep::{Reseed, SweepParams, Swept, gram, sweep};
 use super::table::{Entry, GRAPH, ITERATIONS, Needs, STARTS, TOLERANCE};
 use super::trace::TraceRow;
-use crate::crew::unit;
 use crate::math::factor::Factor;
 use crate::math::kernel::{dot, norm2};
 use crate::observe::Observer;
+use crate::processes::unit;
 use crate::slices::Graph;
 
 /// A fixed graph with the product T V at hand; shared by the methods that factor one graph.

@@ -1,7 +1,7 @@
 #![doc = include_str!("about.md")]
 //! # Derivation
 //!
-//! Known: the loss Σ log(1 + ‖x_i − Uv_i‖) with its weights d_i = 1/(2e_i(1 + e_i)), and a bi-stochastic S that is
+//! LearntGraphs: the loss Σ log(1 + ‖x_i − Uv_i‖) with its weights d_i = 1/(2e_i(1 + e_i)), and a bi-stochastic S that is
 //! learnt from a first graph A. Guessed: the coupling terms, VᵀV = I instead of V ≥ 0 (with U, V ≥ 0 alone, (cU,
 //! V/c) removes the graph term), and the label rule.
 //!
@@ -112,12 +112,12 @@ struct Learnt {
 
 /// What earlier starts learnt on the same data.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct LearntGraphs {
     most: usize,
     learnt: Mutex<Vec<(Key, Arc<Learnt>)>>,
 }
 
-impl Known {
+impl LearntGraphs {
     /// Of this many settings at most; the oldest goes first.
     pub(crate) fn up_to(most: usize) -> Self {
         Self { most, learnt: Mutex::default() }

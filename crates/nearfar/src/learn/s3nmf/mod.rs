@@ -16,11 +16,11 @@ use super::start;
 use super::stop::{StopReason, StopRule};
 use super::table::{Entry, GRAPH, ITERATIONS, Kind, Needs, STARTS, Setting, TOLERANCE, own};
 use super::trace::TraceRow;
-use crate::consensus::{Quiet, row_argmax};
 use crate::error::Result;
+use crate::learn::member::row_argmax;
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
-use crate::observe::Observer;
+use crate::observe::{Observer, Quiet};
 use crate::slices::Graph;
 use update::{Votes, weigh};
 

@@ -28,7 +28,7 @@ use super::columns::{Role, roles};
 use super::error::{Column, LoadProblem, Place, shorten};
 use super::labels::Labels;
 use super::limit::Unpacked;
-use super::room::Room;
+use super::memory::MemoryBudget;
 use super::table::{NARROWED, Table, TableValues};
 use super::text::label_column;
 use super::{Format, LoadOptions, Truth};
@@ -200,7 +200,7 @@ struct Plan {
     /// Whether the features are read in single precision: it holds each exactly, or there is no room for more.
     single: bool,
     narrowed: bool,
-    room: Room,
+    budget: MemoryBudget,
 }
 
 impl Plan {
@@ -222,7 +222,7 @@ impl Plan {
         };
         let mut features = kept.iter().filter(|&&index| all[index] == Role::Feature);
         let single = features.all(|&index| small(schema.field(index).data_type()));
-        Ok(Self { names, kept, roles, single, narrowed: false, room: options.room() })
+        Ok(Self { names, kept, roles, single, narrowed: false, budget: options.room() })
     }
 
     /// One column of labels and nothing else.
@@ -238,12 +238,12 @@ impl Plan {
             _ => label_column(&names, wanted)?,
         };
         let (kept, roles) = (vec![column], vec![Role::Truth]);
-        Ok(Self { names, kept, roles, single: true, narrowed: false, room: options.room() })
+        Ok(Self { names, kept, roles, single: true, narrowed: false, budget: options.room() })
     }
 
     /// Narrow what would not fit.
     fn fit(&mut self, rows: usize) {
-        self.narrowed = !self.single && self.room.narrows(rows.saturating_mul(self.n_features()));
+        self.narrowed = !self.single && self.budget.narrows(rows.saturating_mul(self.n_features()));
         self.single |= self.narrowed;
     }
 
@@ -277,7 +277,7 @@ impl Plan {
         TableValues: From<Buffer<T::Native>>,
     {
         let n_features = self.n_features();
-        let mut values = Buffer::<T::Native>::within(&self.room, rows.saturating_mul(n_features))?;
+        let mut values = Buffer::<T::Native>::within(&self.budget, rows.saturating_mul(n_features))?;
         let (mut truth, mut ids, mut n_samples) = (Vec::new(), Vec::new(), 0);
         for start in (0..self.kept.len()).step_by(width) {
             let positions = start..(start + width).min(self.kept.len());

@@ -208,7 +208,7 @@ fn claims_beyond_the_file_are_refused() {
 /// Several row groups, of which each rank reads those that hold its rows.
 #[test]
 fn parquet_is_read_by_parts() {
-    use crate::crew::threads::as_team;
+    use crate::processes::threads::as_team;
     let n = 2300;
     let a: Float32Array = (0..n).map(|i| i as f32 / 3.0).collect();
     let b: Float32Array = (0..n).map(|i| (i % 17) as f32).collect();

@@ -30,7 +30,7 @@ pub(crate) struct Rows<'a> {
 
 /// What the rows of one block give, written to its part of the matrix.
 struct Block<'a, 'b> {
-    /// Room for all rows there may be.
+    /// MemoryBudget for all rows there may be.
     values: &'b mut [f64],
     /// How many of the values are written.
     filled: usize,
@@ -44,7 +44,7 @@ impl<'b> Block<'_, 'b> {
         Self { values, filled: 0, truth: Vec::new(), ids: Vec::new(), count: 0 }
     }
 
-    /// Add one value; `None` when there is no room, which no row that is right can bring about.
+    /// Add one value; `None` when there is no budget, which no row that is right can bring about.
     #[inline]
     fn push(&mut self, value: f64) -> Option<()> {
         *self.values.get_mut(self.filled)? = value;
@@ -82,10 +82,10 @@ pub(crate) fn parse<'a>(data: &'a [u8], start: usize, plan: Plan) -> Result<Rows
     let quotes = memchr::memchr(b'"', &data[start..]).is_some();
     let cuts = if quotes { vec![start, data.len()] } else { cut(data, start) };
     let n_features = plan.roles.iter().filter(|role| **role == Role::Feature).count();
-    let room: Vec<usize> =
+    let budget: Vec<usize> =
         cuts.par_windows(2).map(|ends| n_features * most_rows(&data[ends[0]..ends[1]], plan)).collect();
-    let mut values = Buffer::zeros(room.iter().sum())?;
-    let parts = split(&mut values, &room);
+    let mut values = Buffer::zeros(budget.iter().sum())?;
+    let parts = split(&mut values, &budget);
     let blocks: Vec<_> = cuts
         .par_windows(2)
         .zip(parts)
@@ -100,7 +100,7 @@ pub(crate) fn parse<'a>(data: &'a [u8], start: usize, plan: Plan) -> Result<Rows
         count += block.count;
         filled.push(block.filled);
     }
-    close_up(&mut values, &room, &filled);
+    close_up(&mut values, &budget, &filled);
     // The parsers let no other value through.
     Ok(Rows { values: values.seen_finite(), truth, ids, count })
 }
@@ -113,19 +113,19 @@ fn most_rows(text: &[u8], plan: Plan) -> usize {
 }
 
 /// One part for each block.
-fn split<'b>(mut values: &'b mut [f64], room: &[usize]) -> Vec<&'b mut [f64]> {
+fn split<'b>(mut values: &'b mut [f64], budget: &[usize]) -> Vec<&'b mut [f64]> {
     let part = |&length: &usize| values.split_off_mut(..length).unwrap_or_default();
-    room.iter().map(part).collect()
+    budget.iter().map(part).collect()
 }
 
 /// Close the gaps that blank lines and comments have left between the blocks.
-fn close_up(values: &mut Buffer<f64>, room: &[usize], filled: &[usize]) {
+fn close_up(values: &mut Buffer<f64>, budget: &[usize], filled: &[usize]) {
     let (mut from, mut to) = (0, 0);
-    for (room, filled) in room.iter().zip(filled) {
+    for (budget, filled) in budget.iter().zip(filled) {
         if from != to {
             values.copy_within(from..from + filled, to);
         }
-        (from, to) = (from + room, to + filled);
+        (from, to) = (from + budget, to + filled);
     }
     values.truncate(to);
 }

@@ -4,13 +4,13 @@ use rayon::prelude::*;
 
 use super::sample::{NEAR, Partners, measure};
 use super::{BinnedShape, BinnedSlices, PairBlock, ROWS};
-use crate::crew::{Share, unit};
 use crate::error::Result;
 use crate::math::exp::exp_negative;
 use crate::math::kernel::Entry;
 use crate::neighbors::exact::Points;
 use crate::neighbors::search::Lists;
 use crate::observe::{Observer, Stage, go_on};
+use crate::processes::{Share, unit};
 
 /// Who lists a point among its nearest, and at which rank.
 struct Listed {

@@ -10,9 +10,9 @@ use rayon::prelude::*;
 
 use super::rows::{FEW_COLUMNS, ShortRows, transposed_times};
 use super::{ROWS, half_of_row};
-use crate::crew::{Share, unit};
 use crate::math::factor::{Factor, RowFactor};
 use crate::math::kernel::{Entry, add_scaled, vectorized};
+use crate::processes::{Share, unit};
 use crate::slices::Graph;
 use crate::spectral::eigen::Operator;
 

@@ -30,10 +30,10 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::{Slices, SparseRows};
-use crate::augment;
-use crate::crew::{BLOCK as ROWS, Share, unit};
+use crate::learn::lsdg::augment;
 use crate::math::factor::Factor;
 use crate::math::kernel::{Entry, added_up, vectorized};
+use crate::processes::{BLOCK as ROWS, Share, unit};
 use graph::SparseBlock;
 use rows::{FEW_COLUMNS, FullRows, ShortRows};
 

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::ROWS;
-use crate::crew::{Share, unit};
 use crate::math::factor::{Factor, RowFactor};
 use crate::math::kernel::{Entry, added_up};
+use crate::processes::{Share, unit};
 
 /// VᵀX, r × b, of a row-major X of which the own rows are looked at; units of rows are added up in their order.
 pub(super) fn transposed_times(v: &RowFactor, x: &[f64], b: usize, share: &Share) -> Vec<f64> {

@@ -7,13 +7,13 @@
 use rayon::prelude::*;
 
 use super::{BinnedShape, ROWS};
-use crate::crew::Share;
 use crate::error::Result;
 use crate::math::kernel::Entry;
 use crate::math::rng::Stream;
 use crate::neighbors::exact::Points;
 use crate::neighbors::search::Lists;
 use crate::observe::{Observer, Stage, go_on};
+use crate::processes::Share;
 
 /// Stream of the seed that orders the points and draws the shifts.
 const STREAM: u64 = 5 << 32;

@@ -1,22 +1,22 @@
 //! Binned mode against exact mode, and its graph against dense arithmetic.
 
 use super::*;
-use crate::crew::threads::as_team;
 use crate::generate::{blobs, mixture};
+use crate::input::{Input, Metric, Samples};
 use crate::learn::sweep::{Reseed, SweepParams, gram, sweep};
 use crate::math::rng::Stream;
 use crate::neighbors::exact::Points;
 use crate::neighbors::nearest::scales_of;
-use crate::neighbors::search::{Way, search};
-use crate::neighbors::{Input, Metric, rank};
+use crate::neighbors::rank;
+use crate::neighbors::search::{SearchBy, search};
 use crate::observe::Silent;
-use crate::samples::Samples;
+use crate::processes::threads::as_team;
 use crate::slices::{FullSlices, Graph};
 use crate::spectral::eigen::Operator;
 
 fn binned<E: Entry>(samples: Samples<'_>, shape: BinnedShape) -> BinnedSlices<E> {
     let points = Points::rows_only(&samples, Metric::Euclidean).unwrap();
-    let (lists, _) = search(&points, shape.near - 1, (Way::Auto, None), &Silent).unwrap();
+    let (lists, _) = search(&points, shape.near - 1, (SearchBy::Auto, None), &Silent).unwrap();
     let (sigma, _) = scales_of(&points, &lists);
     BinnedSlices::new(&points, &lists, &sigma, shape, 3, &Silent).unwrap()
 }

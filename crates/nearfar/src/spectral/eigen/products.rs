@@ -18,8 +18,8 @@ use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par, Spec};
 use rayon::prelude::*;
 
-use crate::crew::{Share, unit};
 use crate::math::kernel::added_up;
+use crate::processes::{Share, unit};
 
 /// The rows of tall matrices: how many are here, of how many, and who has the others.
 #[derive(Clone, Copy, Debug)]
