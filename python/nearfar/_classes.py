@@ -219,7 +219,7 @@ class LSDG(LSDGBase):
         Density of the weights, in place of a number of ranks to trust; 1e-9 to 1e9. If left out: 0.1 in the preset
         paper, 0.5 in demo.
     eta : float, default=None
-        Price of overlap, below mu; 0 to 1e9. If left out: 0.99 mu.
+        Price of overlap; 0 or more and below mu. If left out: 0.99 mu.
     dissimilarity : bool, default=True
         Let the dissimilarity take part.
     orthogonality : bool, default=True
