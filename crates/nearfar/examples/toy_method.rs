@@ -127,7 +127,7 @@ fn squared(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Three blobs, and what the method makes of them.
-pub fn found() -> nearfar::Result<(nearfar::Model, Vec<usize>)> {
+pub(crate) fn found() -> nearfar::Result<(nearfar::Model, Vec<usize>)> {
     let data = nearfar::generate::blobs(150, 2, 3, 0.4, 1)?;
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features)?;
     let mut params = Params::custom(3, Arc::new(Farthest)).seed(7);
@@ -137,7 +137,7 @@ pub fn found() -> nearfar::Result<(nearfar::Model, Vec<usize>)> {
 }
 
 /// Settings of the method that cannot be.
-pub fn wrong() -> [nearfar::ParamError; 2] {
+pub(crate) fn wrong() -> [nearfar::ParamError; 2] {
     let mut params = Params::custom(3, Arc::new(Farthest));
     let refused = |outcome: Result<(), nearfar::ParamError>| outcome.expect_err("it is out of range");
     [refused(params.set("pull", 2.0)), refused(params.set("lambda", 1.0))]
