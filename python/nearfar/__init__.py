@@ -1,7 +1,7 @@
 """Clustering that learns which neighbours to trust.
 
-:class:`NearFar` is the one to use. :class:`LSDG` is the paper's model as it was published; the others are the methods
-it is compared with, on the same engine and with the same interface. All are scikit-learn estimators.
+Use :class:`NearFar`. :class:`LSDG` is the paper's model as published. The other classes are the methods it is compared
+with, on the same engine and with the same interface. All are scikit-learn estimators.
 
 Examples
 --------

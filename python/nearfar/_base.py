@@ -24,10 +24,10 @@ from ._progress import Bar
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: Called after every iteration with its row of the trace; a true answer stops the run.
+#: Called after every iteration with its row of the trace; a true return value stops the run.
 Callback = Callable[[dict[str, float]], bool | None]
 
-#: Attributes that are made of the model, and so are not pickled beside it.
+#: Attributes derived from the model, which pickles therefore leave out.
 _DERIVED = (
     "labels_",
     "membership_",
@@ -65,11 +65,11 @@ _DERIVED = (
 
 
 class NearFarWarning(UserWarning):
-    """Something about data or result that a person should know."""
+    """A problem with the data or the result that does not stop the fit."""
 
 
 class BaseClusterer(ClusterMixin, BaseEstimator):
-    """One method of the family. Subclasses declare the method and its own parameters; everything else is here."""
+    """One method of the family. Subclasses declare the method and its own parameters; the rest is here."""
 
     #: Name of the method, as in `nearfar methods`.
     _method: ClassVar[str]
@@ -110,7 +110,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or (n_samples, n_samples) if precomputed
-            Samples; or distances with ``metric="precomputed"``, affinities with ``affinity="precomputed"``. NumPy
+            Samples, distances with ``metric="precomputed"``, or affinities with ``affinity="precomputed"``. NumPy
             arrays of float64 or float32, by rows or by columns, are read in place. Precomputed matrices may be
             SciPy sparse: pairs that are not stored have affinity 0, or an unknown distance beyond the stored ones.
         y : None
@@ -127,7 +127,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
             Within a second of Ctrl-C. The best start so far is then available in the attributes, with
             ``complete_ = False``.
         RuntimeError
-            With ``comm``, where another process has failed or was interrupted; it says which, and why.
+            With ``comm``, if another process failed or was interrupted. The message says which, and why.
         """
         comm = getattr(self, "comm", None)
         if comm is not None:
@@ -158,7 +158,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
                 kind,
                 self._settings(),
                 feature_names=None if pairwise or names is None else [str(name) for name in names],
-                dissimilarity=pairwise,  # samples are kept, and D can be made of them again
+                dissimilarity=pairwise,  # from samples, which are kept, D can be computed later
                 affinity=bool(getattr(self, "store_affinity", False)),
                 callback=self.callback,
                 progress=bar,
@@ -174,7 +174,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         return self
 
     def _fit_part(self, X: Any, ranks: _ranks.Ranks) -> Self:
-        """Fit together with other processes; of X only the rows of this one are read."""
+        """Fit together with other processes. Reads only this process's rows of X."""
         kind = self._kind()
         self._check_callback()
         if kind in ("distances", "affinities"):
@@ -190,7 +190,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         if self.n_jobs is None:
             settings["n_threads"] = max(1, settings["n_threads"] // ranks.local)
         if not isinstance(self.random_state, numbers.Integral):
-            # A seed that is drawn is that of the first process.
+            # All processes use the seed that the first one draws.
             settings["seed"] = int(ranks.texts(str(settings["seed"]))[0])
         each = ("n_threads", "memory_limit")  # may differ
         alike = {name: value for name, value in settings.items() if name not in each}
@@ -198,7 +198,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         self._check_enough(X.shape[0])
         first, behind = _nearfar.rows_of(X.shape[0], ranks.size, ranks.rank)
         rows = X.iloc[first:behind] if hasattr(X, "iloc") else X[first:behind]
-        # Values that are not finite are looked for by all processes together, so that all name the same row.
+        # All processes look for values that are not finite together, so that all name the same row.
         rows = check_array(
             rows, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False, ensure_min_samples=0
         )
@@ -235,7 +235,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
     def _check_enough(self, n_samples: int) -> None:
         if n_samples < (self.n_clusters if isinstance(self.n_clusters, numbers.Integral) else 0):
             raise ValueError(
-                f"n_samples={n_samples} is too few for n_clusters={self.n_clusters}; ask for at most {n_samples}"
+                f"n_samples={n_samples} is too few for n_clusters={self.n_clusters}; use at most {n_samples}"
             )
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
@@ -258,17 +258,17 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         return super().fit_predict(X, y, **kwargs)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Clusters of new points.
+        """Return the clusters of new points.
 
         A new point ranks the training samples by distance. Each votes for its cluster with the weight learnt for its
-        rank times its self-tuned affinity; methods without weights count the log2(n) + 1 nearest alike. `NearFar` lets
-        every scaling that it trusts vote, or takes the likeliest part of its mixture. A point that
-        equals a training sample gets that sample's label. No answer depends on the other points of the batch.
+        rank times its self-tuned affinity; methods without weights count the log2(n) + 1 nearest alike. With `NearFar`
+        every trusted scaling votes, or the likeliest part of the mixture decides. A point that equals a training
+        sample gets that sample's label. The label of a point does not depend on the other points of the batch.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features), or (n_new, n_samples) if precomputed
-            New points; or their distances or affinities to all training samples, in the order of the fit.
+            New points, or their distances or affinities to all training samples, in the order of the fit.
 
         Returns
         -------
@@ -296,13 +296,13 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file.
 
-        The file is the one that ``nearfar cluster --save-model`` writes and ``nearfar predict`` reads: arrays and a
-        JSON header, nothing that is ever executed. It is written under a temporary name first.
+        The format is that of ``nearfar cluster --save-model`` and ``nearfar predict``: arrays and a JSON header,
+        nothing that is ever executed. The file is written under a temporary name first.
 
         Parameters
         ----------
         path : str or path-like
-            Where; by custom the name ends in ``.nearfar``.
+            Where to write. The name usually ends in ``.nearfar``.
         """
         check_is_fitted(self)
         self._model.save(Path(path))
@@ -316,27 +316,27 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         title: str | None = None,
         image_shape: tuple[int, int] | None = None,
     ) -> None:
-        """Write a page that shows the fitted model: one HTML file for a browser, which asks no network for anything.
+        """Write a page that shows the fitted model: one HTML file for a browser, which needs no network.
 
-        The answer in a few sentences, the points, and every stage with its figures; all numbers can be downloaded as
-        CSV. It is written under a temporary name first, and the same model gives the same page.
+        The page has the answer in a few sentences, the points, and every stage with its figures; all numbers can be
+        downloaded as CSV. It is written under a temporary name first, and the same model gives the same page.
 
         Parameters
         ----------
         path : str or path-like
-            Where; by custom the name ends in ``.html``.
+            Where to write. The name usually ends in ``.html``.
         y : array-like of shape (n_samples,), default=None
-            Known classes of the training samples, to be set against the clusters.
+            Known classes of the training samples, to compare with the clusters.
         ids : array-like of shape (n_samples,), default=None
-            Names of the training samples; rows are numbered if left out.
+            Names of the training samples. By default, the row numbers.
         title : str, default=None
-            What the page calls the data; the name of the class if left out.
+            Name of the data on the page. By default, the name of the class.
         image_shape : tuple of (height, width), default=None
-            The samples are grey pictures of this shape; squares are found out if left out.
+            Shape of samples that are grey images. By default, square images are detected.
 
         Notes
         -----
-        The dissimilarity is made again from the training samples. The merged similarity Z is shown where it was kept
+        The dissimilarity is computed again from the training samples. The merged similarity Z is shown if it was kept
         (``store_affinity=True``).
 
         Examples
@@ -380,7 +380,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         )
 
     def _kind(self) -> str:
-        """What X holds: a metric of samples, "distances" or "affinities"."""
+        """Return what X holds: a metric of samples, "distances" or "affinities"."""
         affinity = getattr(self, "affinity", "self_tuning")
         takes_pairs = hasattr(self, "affinity")
         metrics = ("euclidean", "cosine", "precomputed") if takes_pairs else ("euclidean", "cosine")
@@ -409,7 +409,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         }
 
     def _seed(self) -> int:
-        # A number is the seed itself, so that the program gives the same labels for `--seed`.
+        # An integer is the seed itself, so that the program gives the same labels with `--seed`.
         if isinstance(self.random_state, numbers.Integral):
             seed = int(self.random_state)
             if not 0 <= seed < 2**63:
@@ -419,7 +419,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
 
     def _n_threads(self) -> int:
         if self.n_jobs is None:
-            # joblib tells its worker processes this way how many threads are theirs.
+            # joblib sets this variable to tell its worker processes how many threads to use.
             told = os.environ.get("OMP_NUM_THREADS", "")
             cores = joblib.cpu_count()
             return max(1, min(cores, int(told))) if told.isdigit() else cores
@@ -428,7 +428,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         return int(self.n_jobs) if self.n_jobs > 0 else max(1, joblib.cpu_count() + 1 + int(self.n_jobs))
 
     def _take(self, model: _nearfar.Model) -> None:
-        """Make the attributes of a model."""
+        """Set the attributes from a model."""
         for name in _DERIVED:
             self.__dict__.pop(name, None)
         about = json.loads(model.about())
@@ -449,8 +449,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         self.seed_ = about["params"]["seed"]
         self.members_ = about["members"]
         self.timings_ = dict(about["timings"])
-        # Flags of the program are keywords here.
-        self.warnings_ = [text.replace("--reseed", "reseed=True") for _, text in about["warnings"]]
+        self.warnings_ = [text for _, text in about["warnings"]]
         n = about["n_samples"]
         graph = model.similarity()
         if graph is not None:

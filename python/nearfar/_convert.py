@@ -1,4 +1,4 @@
-"""Whatever people have, as arrays the compiled half can read; copied only where there is no other way."""
+"""Convert input into arrays that the compiled half can read. Copies only if there is no other way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BATCH = 1024
 
 
 def from_arrow(X: Any) -> Any:
-    """Objects that speak Arrow but not NumPy, as a pandas-free table of columns; anything else as it is."""
+    """Return an object with the Arrow but not the NumPy interface as an Arrow table, and anything else unchanged."""
     if hasattr(X, "__array__") or not hasattr(X, "__arrow_c_stream__"):
         return X
     import pyarrow
@@ -22,7 +22,7 @@ def from_arrow(X: Any) -> Any:
 
 
 def check_not_negative(X: Any, kind: str) -> None:
-    """Distances and affinities are 0 or more; the first that is not is named, in scikit-learn's words."""
+    """Raise an error for the first negative value, in scikit-learn's words."""
     values = X.data if sparse.issparse(X) else X
     if values.size == 0 or values.min() >= 0:
         return
@@ -40,7 +40,7 @@ def check_not_negative(X: Any, kind: str) -> None:
 
 
 def from_sparse(X: Any, kind: str) -> tuple[Any, str]:
-    """A precomputed sparse matrix: affinities become dense, distances lists of neighbours."""
+    """Convert a precomputed sparse matrix: affinities become dense, distances become lists of neighbours."""
     if kind == "affinities":
         return X.toarray(), kind
     n = X.shape[0]
@@ -56,7 +56,7 @@ def from_sparse(X: Any, kind: str) -> tuple[Any, str]:
             f"precomputed distances: row {int(listed.argmin())} has no neighbour; every sample needs at least "
             "one stored distance to another (explicit zeros count)"
         )
-    # Nearest first, and of each row as many as the shortest one has.
+    # Nearest first. Each row keeps as many as the shortest one has.
     order = np.lexsort((columns, distances, rows))
     place = np.arange(len(rows)) - np.repeat(np.cumsum(listed) - listed, listed)
     order = order[place < k]
@@ -65,7 +65,7 @@ def from_sparse(X: Any, kind: str) -> tuple[Any, str]:
 
 
 def dense_batches(X: Any, kind: str) -> Iterator[np.ndarray]:
-    """Rows of a sparse matrix to training samples, made dense a few at a time."""
+    """Yield rows of a sparse matrix to the training samples, made dense a few at a time."""
     for first in range(0, X.shape[0], _BATCH):
         rows = X[first : first + _BATCH]
         if kind == "affinities":

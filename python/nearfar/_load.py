@@ -1,4 +1,4 @@
-"""Models from files, as estimators."""
+"""Load models from files as estimators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLASSES: dict[str, type[BaseClusterer]] = {
     cls._method: cls for cls in (getattr(_classes, name) for name in _classes.__all__)
 }
 
-#: What the methods' own parameters are called in a file, where it is not their name here.
+#: Names of the methods' own parameters in a file, if they differ from the names here.
 _NAMES = {"lam": "lambda", "n_neighbors": "neighbors", "hard_votes": "hard"}
 
 #: Where a file keeps the settings that methods share.
@@ -36,8 +36,8 @@ _VIEWS = ("raw", "standard", "unit", "standard-unit")
 def load(path: str | os.PathLike[str]) -> BaseClusterer:
     """Load a model that :meth:`save`, or ``nearfar cluster --save-model``, wrote.
 
-    Nothing in the file is executed. A file that is damaged, made up, of another format or of an unknown version is
-    refused.
+    Nothing in the file is executed. A file that is damaged, made up, of another format or of an unknown version raises
+    an error.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ def load(path: str | os.PathLike[str]) -> BaseClusterer:
     Returns
     -------
     model : estimator
-        Fitted, of the class of its method, with the settings that were in force.
+        A fitted estimator of the class of the method, with the settings of the run.
 
     Raises
     ------
     ValueError
-        When the file is no sound model.
+        If the file is not a valid model.
     OSError
-        When it cannot be read.
+        If the file cannot be read.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def load(path: str | os.PathLike[str]) -> BaseClusterer:
         estimator = _CLASSES[about["method"]](**_parameters(about))
         estimator._take(model)
     except (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError) as error:
-        # The checksum is no signature: somebody may have made the settings up.
+        # The checksum is not a signature, so the settings may be made up.
         raise ValueError(f"{path}: the model's settings make no sense ({error}); fit anew") from error
     names = about["feature_names"]
     estimator.n_features_in_ = about["n_features"] or about["n_samples"]
@@ -83,7 +83,7 @@ def load(path: str | os.PathLike[str]) -> BaseClusterer:
 
 
 def _parameters(about: dict[str, Any]) -> dict[str, Any]:
-    """The constructor's arguments that would give these settings."""
+    """Return the constructor's arguments that give these settings."""
     params = about["params"]
     cls = _CLASSES[about["method"]]
     given: dict[str, Any] = {"random_state": params["seed"], "metric": about["metric"]}

@@ -1,4 +1,4 @@
-"""A bar on stderr. Notebooks and terminals understand a carriage return; logs get one line per stage."""
+"""A progress bar on stderr. Terminals and notebooks redraw one line; logs get one line per stage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _in_notebook() -> bool:
 
 
 class Bar:
-    """Called by a run with what happened."""
+    """A progress bar. The run calls it with every event."""
 
     def __init__(self) -> None:
         self._live = sys.stderr.isatty() or _in_notebook()
@@ -42,7 +42,7 @@ class Bar:
             print(f"{stage:10} {first:7.2f} s", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Leave no half line behind."""
+        """Clear an unfinished line."""
         self._clear()
 
     def _draw(self, force: bool = False) -> None:

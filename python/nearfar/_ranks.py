@@ -1,8 +1,8 @@
 """Processes that fit together: this package's side of an mpi4py communicator.
 
-The compiled half asks for three things (gather, exchange, pass_on), and so it links no MPI: the communicator brings
-whatever MPI it has. Before each of them the processes tell each other whether all is well. One that has failed says so
-there, and everybody leaves with an exception instead of waiting for ever.
+The compiled half calls three functions (gather, exchange, pass_on) and links no MPI itself, so any MPI of the
+communicator works. Before each of them the processes tell each other whether all is well. If one has failed, all leave
+with an exception instead of waiting forever.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 _Bytes = NDArray[np.uint8]
 _Result = TypeVar("_Result")
 
-#: Bytes of one message: many an MPI counts in 31 bits.
+#: Bytes of one message. Many MPI libraries count in 31 bits.
 _MOST = 1 << 30
-#: What a communicator must have.
+#: Methods that a communicator must have.
 _NEEDED = ("Get_size", "Get_rank", "Dup", "Free", "Allgather", "Allgatherv", "Isend", "Recv")
 
 
 class _Elsewhere(RuntimeError):
-    """This process ended because another did, which will say why."""
+    """This process ended because another did; that one reports the reason."""
 
 
 class Ranks:
@@ -45,7 +45,7 @@ class Ranks:
             raise TypeError(
                 f"comm = {comm!r} is not allowed: it must be a communicator of mpi4py, such as MPI.COMM_WORLD, or None"
             )
-        # A communicator of its own, so that no message of the caller's is mistaken for one of ours.
+        # A duplicate keeps the caller's messages apart from ours.
         self._comm = comm.Dup()
         self.size, self.rank = self._comm.Get_size(), self._comm.Get_rank()
         self._over = self._broken = False
@@ -57,13 +57,13 @@ class Ranks:
     # What the compiled half calls.
 
     def gather(self, mine: bytes, lengths: Sequence[int]) -> _Bytes:
-        """What everybody hands in, one after the other."""
+        """Return what all processes pass in, concatenated by rank."""
         self._together()
         with self._meeting():
             return self._gather(_array(mine), lengths)
 
     def exchange(self, mine: bytes, lengths: Sequence[int], theirs: Sequence[int]) -> _Bytes:
-        """What everybody has for this process, where `mine` holds `lengths[p]` bytes for process p."""
+        """Return what all processes send to this one. `mine` holds `lengths[p]` bytes for process p."""
         self._together()
         sent, taken = _array(mine), np.empty(sum(theirs), np.uint8)
         to, come = _places(lengths), _places(theirs)
@@ -75,7 +75,7 @@ class Ranks:
         return taken
 
     def pass_on(self, mine: bytes, coming: int) -> _Bytes:
-        """What the process before this one has, for what the next one gets."""
+        """Send `mine` to the next process and return what the previous one sends."""
         self._together()
         taken = np.empty(coming, np.uint8)
         with self._meeting():
@@ -83,7 +83,7 @@ class Ranks:
         return taken
 
     def signals(self) -> None:
-        """What Ctrl-C would have done, had it not come while processes met."""
+        """Deliver a Ctrl-C that came during a collective."""
         if self._pressed:
             number, frame = self._pressed.pop()
             self._pressed.clear()
@@ -92,12 +92,12 @@ class Ranks:
     # What the Python half calls.
 
     def texts(self, mine: str) -> list[str]:
-        """A text of everybody, by rank."""
+        """Return a text from every process, by rank."""
         self._together()
         return self._texts(mine)
 
     def check_alike(self, **facts: Any) -> None:
-        """An exception in all processes where one was given something else than the first."""
+        """Raise an exception in all processes if one was given other values than the first."""
         here = {name: repr(value) for name, value in facts.items()}
         lines = self.texts("\0".join(here.values()))
         for rank, line in enumerate(lines):
@@ -108,11 +108,11 @@ class Ranks:
                 ]
                 raise ValueError(f"rank {rank} was given something else than rank 0: {', '.join(told[:4])}")
 
-    # Beneath.
+    # Internal.
 
     @contextmanager
     def _meeting(self) -> Iterator[None]:
-        """Whatever the communicator raises, there is no point in asking it again."""
+        """Mark the communicator as broken if it raises, so that nobody calls it again."""
         try:
             yield
         except BaseException:
@@ -120,7 +120,7 @@ class Ranks:
             raise
 
     def _together(self, failure: str | None = None) -> None:
-        """All are here. Where one has failed, all leave: with an exception, but for those that have their own."""
+        """Wait for all processes. If one has failed, raise in all that have no exception of their own."""
         if self._over:
             return
         told = np.zeros(self.size, np.uint8)
@@ -147,7 +147,7 @@ class Ranks:
         if everything.size <= _MOST:
             self._comm.Allgatherv(mine, [everything, list(lengths)])
             return everything
-        # A slice of everybody's at a time, then to its place.
+        # Gather a slice from every process at a time, then copy it to its place.
         most = max(1, _MOST // self.size)
         for first in range(0, max(lengths), most):
             here = [min(max(length - first, 0), most) for length in lengths]
@@ -168,7 +168,7 @@ class Ranks:
 
     @contextmanager
     def _calm(self) -> Iterator[None]:
-        """Hold Ctrl-C back: an exception in the middle of a meeting would leave the others waiting."""
+        """Hold Ctrl-C back: an exception in the middle of a collective would leave the others waiting."""
         before = signal.getsignal(signal.SIGINT)
         if threading.current_thread() is not threading.main_thread() or not callable(before):
             yield
@@ -204,7 +204,7 @@ def together(comm: Any, work: Callable[[Ranks], _Result]) -> _Result:
 
 
 def stopped_elsewhere() -> BaseException:
-    """What a process raises that ended because another did; :func:`together` puts the reason in its place."""
+    """Return the exception of a process that ended because another did; :func:`together` replaces it by the reason."""
     return _Elsewhere("another rank has ended the fit")
 
 
@@ -218,6 +218,6 @@ def _array(data: bytes) -> _Bytes:
 
 
 def _places(lengths: Sequence[int]) -> list[slice]:
-    """Where parts of these lengths lie, one after the other."""
+    """Return the slices of consecutive parts of these lengths."""
     ends = np.cumsum([0, *lengths]).tolist()
     return [slice(begin, end) for begin, end in itertools.pairwise(ends)]

@@ -1,6 +1,6 @@
-"""Data made on the spot, with known classes: the generators of ``nearfar make``.
+"""Generated data with known classes: the generators of ``nearfar make``.
 
-Every generator is a plain function of its parameters and a seed, and gives the same values for ever.
+Every generator is a pure function of its parameters and a seed.
 
 Examples
 --------
@@ -57,7 +57,7 @@ def make(
     noise : float, default=None
         Standard deviation of the noise, or width of the clusters.
     n_clusters, n_features : int, default=None
-        Where the kind leaves a choice.
+        For the kinds that have this choice.
     random_state : int, default=0
         The seed.
 

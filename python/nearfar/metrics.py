@@ -65,7 +65,7 @@ def scores(labels_true: Any, labels_pred: Any) -> dict[str, float]:
 
 
 def accuracy_score(labels_true: Any, labels_pred: Any) -> float:
-    """Part of the samples on the best one-to-one matching of clusters and classes (ACC).
+    """Share of the samples on the best one-to-one matching of clusters and classes (ACC).
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def normalized_mutual_info_score(labels_true: Any, labels_pred: Any, *, average_
     labels_true, labels_pred : array-like of shape (n_samples,)
         The known classes and the clusters found.
     average_method : {"arithmetic", "geometric", "min", "max", "joint"}, default="arithmetic"
-        What it is divided by.
+        Which mean of the entropies divides the mutual information.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def adjusted_rand_score(labels_true: Any, labels_pred: Any) -> float:
 
 
 def purity_score(labels_true: Any, labels_pred: Any) -> float:
-    """Part of the samples in the commonest class of their cluster.
+    """Share of the samples in the commonest class of their cluster.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def pair_scores(labels_true: Any, labels_pred: Any) -> tuple[float, float, float
 
 
 def contingency_matrix(labels_true: Any, labels_pred: Any) -> np.ndarray:
-    """How often class i and cluster j meet.
+    """Number of samples in class i and cluster j.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def contingency_matrix(labels_true: Any, labels_pred: Any) -> np.ndarray:
     Returns
     -------
     counts : ndarray of shape (n_classes, n_clusters)
-        Classes and clusters in the order of their values.
+        Rows are classes and columns clusters, each in the order of their values.
 
     Examples
     --------

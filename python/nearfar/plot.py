@@ -1,6 +1,6 @@
-"""Pictures of fitted models, with matplotlib (``pip install nearfar[plot]``).
+"""Plots of fitted models, with matplotlib (``pip install nearfar[plot]``).
 
-Every function draws into an axes, its own or one given, and returns it.
+Every function draws into the given axes, or into new ones, and returns them.
 
 Examples
 --------
@@ -38,23 +38,23 @@ def _axes(ax: Any) -> Any:
 
 
 def weights(model: Any, X: Any = None, y: Any = None, *, max_rank: int | None = None, ax: Any = None) -> Any:
-    """Learnt weights over rank: near above the axis, far below, with the share of right neighbours as a line.
+    """Plot the learnt weights over rank: near above the axis, far below, the share of right neighbours as a line.
 
     Parameters
     ----------
     model : NearFar or LSDG
-        Fitted.
+        The fitted model.
     X, y : array-like, default=None
         The training data and its known classes, for the line.
     max_rank : int, default=None
-        Ranks shown; up to the last one with any weight if left out.
+        Number of ranks shown. By default, up to the last one with any weight.
     ax : matplotlib axes, default=None
         Where to draw.
 
     Returns
     -------
     ax : matplotlib axes
-        Where it was drawn.
+        The axes with the plot.
     """
     check_is_fitted(model)
     if not hasattr(model, "near_weights_"):
@@ -84,19 +84,19 @@ def weights(model: Any, X: Any = None, y: Any = None, *, max_rank: int | None = 
 
 
 def convergence(model: Any, *, ax: Any = None) -> Any:
-    """The loss of every start over its iterations; the best start in front.
+    """Plot the loss of every start over its iterations; starts that were left out are grey.
 
     Parameters
     ----------
     model : estimator
-        Fitted.
+        The fitted model.
     ax : matplotlib axes, default=None
         Where to draw.
 
     Returns
     -------
     ax : matplotlib axes
-        Where it was drawn.
+        The axes with the plot.
     """
     check_is_fitted(model)
     ax = _axes(ax)
@@ -111,23 +111,23 @@ def convergence(model: Any, *, ax: Any = None) -> Any:
 
 
 def graph(model: Any, which: str = "similarity", *, labels: Any = None, ax: Any = None) -> Any:
-    """A learnt graph as a heat map, ordered by cluster.
+    """Draw a learnt graph as a heat map, ordered by cluster.
 
     Parameters
     ----------
     model : estimator
-        Fitted.
+        The fitted model.
     which : {"similarity", "dissimilarity", "affinity"}, default="similarity"
         Which graph; "affinity" needs ``store_affinity=True``.
     labels : array-like of shape (n_samples,), default=None
-        Order by these instead of `labels_`, such as the known classes.
+        Order by these labels, such as the known classes, instead of `labels_`.
     ax : matplotlib axes, default=None
         Where to draw.
 
     Returns
     -------
     ax : matplotlib axes
-        Where it was drawn.
+        The axes with the plot.
     """
     check_is_fitted(model)
     names = {"similarity": "similarity_", "dissimilarity": "dissimilarity_", "affinity": "affinity_matrix_"}
@@ -151,7 +151,7 @@ def graph(model: Any, which: str = "similarity", *, labels: Any = None, ax: Any 
     else:
         np.add.at(image, (place[:, None], place[None, :]), matrix)
     ax = _axes(ax)
-    # The diagonal and a few strong pairs would make all else white.
+    # Without this limit the diagonal and a few strong pairs would make everything else white.
     off = image[~np.eye(cells, dtype=bool)]
     most = np.quantile(off[off > 0], 0.98) if (off > 0).any() else 1.0
     cmap = "Reds" if which == "dissimilarity" else "Greens"
@@ -164,23 +164,23 @@ def graph(model: Any, which: str = "similarity", *, labels: Any = None, ax: Any 
 
 
 def counts(model: Any, *, ax: Any = None) -> Any:
-    """How far the data falls into 2, 3, ... clusters, beyond shuffled columns; the number that was taken is marked.
+    """Plot how much better the data falls into 2, 3, ... clusters than shuffled columns, and mark the chosen number.
 
     Parameters
     ----------
     model : NearFar
-        Fitted with ``n_clusters="auto"``.
+        A model fitted with ``n_clusters="auto"``.
     ax : matplotlib axes, default=None
         Where to draw.
 
     Returns
     -------
     ax : matplotlib axes
-        Where it was drawn.
+        The axes with the plot.
     """
     check_is_fitted(model)
     if not hasattr(model, "gap_curve_"):
-        raise ValueError(f'this {type(model).__name__} was told how many clusters; fit NearFar with n_clusters="auto"')
+        raise ValueError(f'this {type(model).__name__} was given its n_clusters; fit NearFar with n_clusters="auto"')
     ax = _axes(ax)
     ax.plot(list(model.gap_curve_), list(model.gap_curve_.values()), color=_NEAR, linewidth=1, marker=".")
     ax.axvline(model.n_clusters_, color="black", linewidth=0.8, linestyle="--")
@@ -189,21 +189,21 @@ def counts(model: Any, *, ax: Any = None) -> Any:
 
 
 def tree(model: Any, *, ax: Any = None) -> Any:
-    """How clusters join, as a dendrogram; leaves are named by the number of samples in them.
+    """Draw how clusters join, as a dendrogram. Each leaf is labelled with its number of samples.
 
     The dashed line lies below the joins that the result does not make.
 
     Parameters
     ----------
     model : NearFar
-        Fitted.
+        The fitted model.
     ax : matplotlib axes, default=None
         Where to draw.
 
     Returns
     -------
     ax : matplotlib axes
-        Where it was drawn.
+        The axes with the plot.
     """
     check_is_fitted(model)
     if not hasattr(model, "tree_"):
@@ -228,23 +228,23 @@ def tree(model: Any, *, ax: Any = None) -> Any:
 
 
 def embedding(model: Any, *, labels: Any = None, components: tuple[int, int] = (0, 1), ax: Any = None) -> Any:
-    """The samples in two of their spectral coordinates (or columns of the factor), coloured by cluster.
+    """Plot the samples in two spectral coordinates (or columns of the factor), coloured by cluster.
 
     Parameters
     ----------
     model : estimator
-        Fitted.
+        The fitted model.
     labels : array-like of shape (n_samples,), default=None
-        Colour by these instead of `labels_`.
+        Colour by these labels instead of `labels_`.
     components : tuple of two int, default=(0, 1)
-        Which coordinates.
+        The two coordinates.
     ax : matplotlib axes, default=None
         Where to draw.
 
     Returns
     -------
     ax : matplotlib axes
-        Where it was drawn.
+        The axes with the plot.
     """
     check_is_fitted(model)
     points = getattr(model, "embedding_", getattr(model, "factor_", None))

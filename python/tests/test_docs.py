@@ -104,7 +104,7 @@ def test_pictures_of_the_default():
     pyplot.close(figure)
     with pytest.raises(ValueError, match="NearFar has no coordinates to show"):
         nearfar.plot.embedding(model)
-    with pytest.raises(ValueError, match="was told how many clusters"):
+    with pytest.raises(ValueError, match="was given its n_clusters"):
         nearfar.plot.counts(nearfar.NearFar(2, random_state=0).fit(X))
     with pytest.raises(ValueError, match="KMeans has no tree_"):
         nearfar.plot.tree(nearfar.KMeans(2, random_state=0).fit(X))

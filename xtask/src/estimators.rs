@@ -91,7 +91,7 @@ const PAIRS: [Extra; 2] = [
         "str",
         "\"euclidean\"",
         "{\"euclidean\", \"cosine\", \"precomputed\"}",
-        "How far apart two samples are. With \"precomputed\", X holds distances, n x n.",
+        "Distance between samples. With \"precomputed\", X holds distances, n x n.",
     ),
     (
         "affinity",
@@ -106,7 +106,7 @@ const SAMPLES: Extra = (
     "str",
     "\"euclidean\"",
     "{\"euclidean\", \"cosine\"}",
-    "How far apart two samples are; with \"cosine\" every sample is first scaled to length 1.",
+    "Distance between samples. With \"cosine\" every sample is first scaled to length 1.",
 );
 const RUN: [Extra; 4] = [
     (
@@ -114,26 +114,32 @@ const RUN: [Extra; 4] = [
         "Any",
         "None",
         "int, RandomState instance or None",
-        "Seed of everything random. The same number gives the same bits for any number of threads, and the labels of \
-         the program's ``--seed``.",
+        "Seed of everything random. The same number gives the same bits for any number of threads, and the same labels \
+         as the program's ``--seed``.",
     ),
     (
         "n_jobs",
         "int | None",
         "None",
         "int",
-        "Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.",
+        "Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.",
     ),
-    ("verbose", "int", "0", "int", "1 shows a bar on stderr."),
-    ("memory_limit", "int | None", "None", "int", "Bytes the run may use; 80 % of what is free if left out."),
+    ("verbose", "int", "0", "int", "1 shows a progress bar on stderr."),
+    (
+        "memory_limit",
+        "int | None",
+        "None",
+        "int",
+        "Bytes the run may use. By default, 80 % of the free memory.",
+    ),
 ];
 const CALLBACK: Extra = (
     "callback",
     "Callback | None",
     "None",
     "callable",
-    "Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then \
-     labels what it has learnt.",
+    "Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run \
+     stops and labels what it has learnt.",
 );
 const CALLBACK_OF_ROUNDS: Extra = (
     "callback",
@@ -243,7 +249,7 @@ fn of_setting(entry: &Entry, setting: &Setting) -> Parameter {
         help += &format!("; {}", setting.kind);
     }
     if default.is_none() {
-        help += &format!(". If left out: {}", entry.default_text(setting));
+        help += &format!(". By default: {}", entry.default_text(setting));
     }
     let annotation = if default.is_none() { format!("{annotation} | None") } else { annotation.to_owned() };
     Parameter { name: setting.keyword, annotation, default: literal(default), values, help: help + "." }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use nearfar::input::Input;
+use nearfar::Input;
 use nearfar::labels::kmeans::KMeansParams;
 use nearfar::learn::lsdg::{Lsdg, LsdgParams};
 use nearfar::learn::phals::Phals;

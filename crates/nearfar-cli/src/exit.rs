@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
+use nearfar::error::spell_settings;
 use nearfar::load::LoadError;
 use nearfar::{Error, ParamError};
 
 /// Every exit code and its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// Done.
     Done = 0,
     /// Done, but a condition set by `--strict` does not hold.
@@ -33,26 +34,34 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// A message of the library with its settings as flags.
+pub(crate) fn in_flags(message: &str) -> String {
+    spell_settings(message, |name| format!("--{}", name.replace('_', "-")))
+}
+
 /// Why a command did not end with [`Exit::Done`].
 #[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) exit: Exit,
+pub struct Failure {
+    /// The code it ends with.
+    pub exit: Exit,
     /// What to print behind `error: `; nothing when empty.
-    pub(crate) message: String,
+    pub message: String,
     /// Whether it is about this process and not about the run, where there are several.
     #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
     pub(crate) of_this_rank: bool,
 }
 
 /// Result of a command.
-pub(crate) type Outcome<T = ()> = Result<T, Failure>;
+pub type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
-    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), of_this_rank: false }
+    /// A failure of this code.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: in_flags(&message.into()), of_this_rank: false }
     }
 
-    pub(crate) fn wrong(message: impl Into<String>) -> Self {
+    /// Wrong use or bad input.
+    pub fn wrong(message: impl Into<String>) -> Self {
         Self::new(Exit::Wrong, message)
     }
 
@@ -65,7 +74,7 @@ impl Failure {
     }
 
     /// An output that cannot be written. A reader that went away is no failure.
-    pub(crate) fn output(name: &str, error: &std::io::Error) -> Self {
+    pub fn output(name: &str, error: &std::io::Error) -> Self {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             return Self::silent(Exit::Done);
         }

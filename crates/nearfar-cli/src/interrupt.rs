@@ -13,11 +13,12 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 static PHASE: AtomicU8 = AtomicU8::new(Phase::Idle as u8);
 static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
 
-type LastWords = Box<dyn FnOnce() + Send>;
+/// What is said of an interrupted run.
+pub type LastWords = Box<dyn FnOnce() + Send>;
 
 /// What a press would interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub enum Phase {
     /// Reading, or nothing: end at once.
     Idle = 0,
     /// A run that looks at [`asked`]: it is given a moment, then its last words are said for it.
@@ -27,7 +28,7 @@ pub(crate) enum Phase {
 }
 
 /// Listen for Ctrl-C. A system that gives no way to listen keeps its own behaviour.
-pub(crate) fn listen() {
+pub fn listen() {
     let _ = ctrlc::set_handler(|| {
         let again = ASKED.swap(true, Ordering::SeqCst);
         let phase = PHASE.load(Ordering::SeqCst);
@@ -52,16 +53,17 @@ fn end() -> ! {
 }
 
 /// Whether somebody pressed Ctrl-C.
-pub(crate) fn asked() -> bool {
+pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
-pub(crate) fn enter(phase: Phase) {
+/// Say what a press would interrupt from now on.
+pub fn enter(phase: Phase) {
     PHASE.store(phase as u8, Ordering::SeqCst);
 }
 
 /// What to do when the run is interrupted.
-pub(crate) fn set_last_words(words: Option<LastWords>) {
+pub fn set_last_words(words: Option<LastWords>) {
     *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = words;
 }
 

@@ -83,7 +83,10 @@ pub(crate) fn check_file(path: &Path, input: Option<&str>) -> Outcome {
 }
 
 /// Whether a folder is there or can be made.
-pub(crate) fn check_folder(path: &Path) -> Outcome {
+///
+/// # Errors
+/// When it cannot; the message names what is in the way.
+pub fn check_folder(path: &Path) -> Outcome {
     let mut place = PathBuf::from(path);
     while !place.as_os_str().is_empty() && !place.exists() {
         place.pop();
@@ -100,7 +103,10 @@ pub(crate) fn check_folder(path: &Path) -> Outcome {
 
 /// Write a file under a temporary name and rename it when all is well; pipes and devices directly. Of several
 /// processes the first writes.
-pub(crate) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Outcome {
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Outcome {
     if ranks::silent() {
         return Ok(());
     }
@@ -119,7 +125,10 @@ pub(crate) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std:
 }
 
 /// Write to stdout; a reader that left early ends the program quietly.
-pub(crate) fn write_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Outcome {
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Outcome {
     if ranks::silent() {
         return Ok(());
     }

@@ -70,7 +70,7 @@ pub(crate) fn unicode() -> bool {
 }
 
 /// A line on the error stream, unless another process says it; a closed stream is nobody's problem.
-pub(crate) fn say(line: Arguments<'_>) {
+pub fn say(line: Arguments<'_>) {
     if !crate::ranks::silent() {
         say_aloud(line);
     }

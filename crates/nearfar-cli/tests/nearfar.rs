@@ -148,7 +148,7 @@ fn the_published_presets_need_no_method() {
     assert_eq!(method(&["--config", "mine.toml", "--method", "lsdg"]).1, 3);
     assert!(fail(&here, &with(&["--config", "mine.toml"]), 2).contains("--starts"));
     std::fs::write(here.join("bad.toml"), "clusters = \"many\"\n").unwrap();
-    assert!(fail(&here, &with(&["--config", "bad.toml"]), 2).contains("a number, or auto"));
+    assert!(fail(&here, &with(&["--config", "bad.toml"]), 2).contains("a number or auto"));
     std::fs::write(here.join("bad.toml"), "views = \"flat\"\n").unwrap();
     assert!(fail(&here, &with(&["--config", "bad.toml"]), 2).contains("standard-unit"));
 }

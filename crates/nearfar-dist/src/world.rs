@@ -72,7 +72,7 @@ impl World {
     pub fn team(&self) -> Option<Team> {
         let rank = self.working.binary_search(&self.rank).ok()?;
         let some = (self.standing_by() > 0).then(|| self.working.clone());
-        Some(Team::new(Box::new(MpiCrew { size: self.working.len(), rank, some })))
+        Some(Team::new(Box::new(MpiCommunicator { size: self.working.len(), rank, some })))
     }
 
     /// Number of processes that stand by.
@@ -130,14 +130,14 @@ fn place(lengths: &[usize], p: usize) -> Range<usize> {
 
 /// One of the processes that work.
 #[derive(Debug)]
-struct MpiCrew {
+struct MpiCommunicator {
     size: usize,
     rank: usize,
     /// Their ranks in MPI's world, where not all of it works.
     some: Option<Vec<usize>>,
 }
 
-impl MpiCrew {
+impl MpiCommunicator {
     /// Send to one process and receive from another, in messages that MPI can count.
     fn swap(&self, to: usize, mine: &[u8], from: usize, theirs: &mut [u8]) {
         let world = SimpleCommunicator::world();
@@ -179,7 +179,7 @@ impl MpiCrew {
     }
 }
 
-impl Communicator for MpiCrew {
+impl Communicator for MpiCommunicator {
     fn size(&self) -> usize {
         self.size
     }

@@ -1,5 +1,6 @@
 //! Every error of the library as the Python class a caller would expect.
 
+use nearfar::error::spell_settings;
 use nearfar::learn::MethodKind;
 use nearfar::model::ModelFileError;
 use nearfar::{Error, ParamError};
@@ -11,11 +12,21 @@ const NAMES: [(&str, &str); 4] =
     [("threads", "n_jobs"), ("seed", "random_state"), ("change_tol", "tol"), ("memory", "memory_limit")];
 
 /// What Python calls a parameter of the library.
-fn keyword(name: &'static str) -> &'static str {
+fn keyword(name: &str) -> &str {
     let other = NAMES.iter().find(|(library, _)| *library == name).map(|(_, python)| *python);
     let setting = || MethodKind::ALL.iter().find_map(|kind| kind.entry().setting(name));
     let known = || setting().map(|setting| setting.keyword).filter(|keyword| !keyword.is_empty());
     other.or_else(known).unwrap_or(name)
+}
+
+/// A message of the library with its settings as keywords.
+pub(crate) fn in_keywords(message: &str) -> String {
+    let message = message.replace("`precision` single", "precision=\"single\"");
+    spell_settings(&message, |name| match name {
+        "reseed" => "reseed=True".to_owned(),
+        "save_model" => "save()".to_owned(),
+        name => keyword(name).to_owned(),
+    })
 }
 
 pub(crate) fn of_param(error: &ParamError) -> PyErr {
@@ -25,13 +36,7 @@ pub(crate) fn of_param(error: &ParamError) -> PyErr {
 }
 
 pub(crate) fn of(error: &Error) -> PyErr {
-    // Flags of the program are keywords here.
-    let text = || {
-        let text = error.to_string();
-        text.replace("--precision single", "precision=\"single\"")
-            .replace("--memory", "memory_limit")
-            .replace("--reseed", "reseed=True")
-    };
+    let text = || in_keywords(&error.to_string());
     match error {
         Error::Param(error) => of_param(error),
         Error::Memory { .. } => PyMemoryError::new_err(text()),

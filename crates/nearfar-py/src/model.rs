@@ -120,7 +120,11 @@ impl Model {
 
     /// What is no array, as JSON.
     fn about(&self) -> PyResult<String> {
-        serde_json::to_string(&self.0.about)
+        let mut about = self.0.about.clone();
+        for (_, text) in &mut about.warnings {
+            *text = errors::in_keywords(text);
+        }
+        serde_json::to_string(&about)
             .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))
     }
 
@@ -258,7 +262,7 @@ pub(crate) fn fit(
         ranks: None,
     };
     let (fitted, ended) = watch::run(py, threads, &callbacks, |watcher| {
-        let model = nearfar::Run::new(&params).observe(watcher).fit(&input)?;
+        let model = nearfar::Run::new(&params).observe(watcher).fit(input)?;
         // Graphs are made of the pairs, on the same threads.
         Ok(SavedModel::new(&model, &input, &options))
     })?;
@@ -304,7 +308,7 @@ fn fit_part(
     let (fitted, ended) = watch::run(py, threads, &callbacks, |watcher| {
         let share = Share::new(watcher.team(size, rank), n_samples);
         let input = Input::Part(rows, metric, &share);
-        let model = nearfar::Run::new(params).observe(watcher).fit(&input)?;
+        let model = nearfar::Run::new(params).observe(watcher).fit(input)?;
         Ok(SavedModel::new(&model, &input, &options))
     })?;
     match (fitted, ended) {

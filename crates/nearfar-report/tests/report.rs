@@ -21,7 +21,7 @@ fn blobs(n: usize, clusters: usize) -> nearfar::generate::Generated {
 fn record(n: usize, params: &Params, names: Option<&str>) -> Record {
     let data = blobs(n, 3);
     let input = Input::from(Samples::from_rows(&data.data, n, 2).unwrap());
-    let model = Run::new(params).fit(&input).unwrap();
+    let model = Run::new(params).fit(input).unwrap();
     let name = |at: usize| names.map_or_else(|| format!("name {at}"), |name| format!("{name}{at}"));
     let options = SaveOptions { feature_names: Some(vec![name(0), name(1)]), ..SaveOptions::default() };
     let saved = SavedModel::new(&model, &input, &options);
@@ -267,7 +267,7 @@ fn a_number_that_was_found_is_told_with_its_curve() {
     let input = Input::from(Samples::from_rows(&noise, 200, 2).unwrap());
     let own = NearFarParams { engine: Engine::Graph, ..NearFarParams::default() };
     let params = Params { method: MethodParams::NearFar(own), ..Params::auto() };
-    let model = Run::new(&params).fit(&input).unwrap();
+    let model = Run::new(&params).fit(input).unwrap();
     let html = plain(&input, &params);
     let stand_out = model.account.unwrap().count.unwrap().groups;
     assert_eq!(html.contains("No groups stand out"), !stand_out);
@@ -365,7 +365,7 @@ fn twenty_thousand_points_stay_below_five_megabytes() {
     let data = blobs(n, 10);
     let input = Input::from(Samples::from_rows(&data.data, n, 2).unwrap());
     let params = Params::of(10, MethodParams::KMeans).starts(1);
-    let model = Run::new(&params).fit(&input).unwrap();
+    let model = Run::new(&params).fit(input).unwrap();
     let mut saved = SavedModel::new(&model, &input, &SaveOptions::default());
     // What a full run of this size would hold, as many digits as there can be.
     let noise = |at: usize| ((at * 7919 + 13) % 10_007) as f64 / 10_007.3 + 1e-3;

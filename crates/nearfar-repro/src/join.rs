@@ -38,7 +38,7 @@ pub fn join(parts: &[Part], origin: Origin) -> Result<(ResultTable, Provenance),
     let files: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
     let provenance = Provenance {
         origin,
-        command: format!("nearfar repro {}", files.join(" ")),
+        command: format!("nearfar-repro {}", files.join(" ")),
         run_seconds: parts.iter().map(|part| part.provenance.run_seconds).sum(),
         runs: Vec::new(),
         // Parts that were put together themselves count by what they were made of.

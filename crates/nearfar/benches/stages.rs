@@ -5,7 +5,6 @@
 
 use divan::{Bencher, black_box};
 use nearfar::generate::{Generated, mixture};
-use nearfar::input::Input;
 use nearfar::labels::kmeans::KMeansParams;
 use nearfar::learn::lsdg::{Lsdg, LsdgParams};
 use nearfar::learn::phals::Phals;
@@ -19,7 +18,7 @@ use nearfar::observe::Silent;
 use nearfar::slices::{FullSlices, Slices};
 use nearfar::spectral::eigen::{EigenParams, largest};
 use nearfar::spectral::{EIGEN_TOLERANCE, Normalized, embed};
-use nearfar::{Params, Samples, fit};
+use nearfar::{Input, Params, Samples, fit};
 
 const SIZES: [usize; 2] = [400, 1600];
 const CLUSTERS: usize = 10;

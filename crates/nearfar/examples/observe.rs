@@ -39,7 +39,7 @@ fn main() -> nearfar::Result<()> {
     let (input, params) = (Input::from(samples), Params::preset(6, Preset::Paper));
 
     println!("a run that is left alone:");
-    let model = Run::new(&params).observe(&Watcher::patient(usize::MAX)).fit(&input)?;
+    let model = Run::new(&params).observe(&Watcher::patient(usize::MAX)).fit(input)?;
     if let Some(learned) = model.best_member().and_then(|member| member.learned.as_ref()) {
         println!("{} iterations, then: {}", learned.iterations, learned.reason);
         println!("iteration       loss        fit   change of V");
@@ -49,7 +49,7 @@ fn main() -> nearfar::Result<()> {
     }
 
     println!("a run that is stopped after 3 iterations:");
-    match Run::new(&params).observe(&Watcher::patient(3)).fit(&input) {
+    match Run::new(&params).observe(&Watcher::patient(3)).fit(input) {
         Err(error @ Error::Cancelled { .. }) => println!("{error}"),
         other => println!("finished before: {:?}", other?.sizes()),
     }

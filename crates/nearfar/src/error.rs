@@ -1,5 +1,8 @@
 //! Everything that can go wrong, one variant per cause. A message names the place, what was found,
 //! what is allowed and what to try.
+//!
+//! Messages and warnings write a setting by its name in this library, between backquotes: "allow more `memory`". A
+//! program turns these into its flags, Python into its keywords ([`spell_settings`]).
 
 use crate::checkpoint::CheckpointError;
 use crate::load::LoadError;
@@ -63,6 +66,36 @@ pub enum Error {
         /// Stage of the path that was running.
         stage: &'static str,
     },
+}
+
+/// A message with every setting in it (a name between backquotes) as `spell` writes it.
+///
+/// ```
+/// let flag = |name: &str| format!("--{}", name.replace('_', "-"));
+/// let text = nearfar::error::spell_settings("raise the limit with `max_bytes`", flag);
+/// assert_eq!(text, "raise the limit with --max-bytes");
+/// ```
+#[must_use]
+pub fn spell_settings(message: &str, spell: impl Fn(&str) -> String) -> String {
+    let is_name =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let mut out = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some((before, behind)) = rest.split_once('`') {
+        out.push_str(before);
+        match behind.split_once('`') {
+            Some((name, after)) if is_name(name) => {
+                out.push_str(&spell(name));
+                rest = after;
+            }
+            _ => {
+                out.push('`');
+                rest = behind;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 /// A parameter out of range: its name, the value found, what is allowed.
@@ -194,7 +227,7 @@ pub enum DataError {
     },
     /// Something that cannot be done by several processes.
     #[error(
-        "{what} needs all rows in one process; run it without mpirun, or choose lsdg or a method of a fixed graph such as phals"
+        "{what} needs all rows in one process; run it in one, or choose lsdg or a method of a fixed graph such as phals"
     )]
     NeedsAllRows {
         /// What it is.

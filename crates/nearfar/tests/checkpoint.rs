@@ -315,15 +315,15 @@ impl<F: Fn() + Sync> Observer for At<F> {
 fn a_folder_that_can_no_longer_be_written_leaves_the_last_good_state() {
     let (place, data) = (folder("unwritable"), small());
     let (here, away) = (place.join("run"), place.join("away"));
-    let (input, params) = (samples(&data).into(), short(binned(3), 6).threads(1));
-    let unbroken = Run::new(&params).fit(&input).unwrap();
+    let (input, params) = (Input::from(samples(&data)), short(binned(3), 6).threads(1));
+    let unbroken = Run::new(&params).fit(input).unwrap();
     // Not even the superuser can write into a file as if it were a folder.
     let observer = At::start(1, || {
         std::fs::rename(&here, &away).unwrap();
         std::fs::write(&here, "in the way").unwrap();
     });
     let checkpoint = Checkpoint::new(&here).every(Duration::ZERO);
-    let model = Run::new(&params).checkpoint(&checkpoint).observe(&observer).fit(&input).unwrap();
+    let model = Run::new(&params).checkpoint(&checkpoint).observe(&observer).fit(input).unwrap();
     assert_same("without a folder", &unbroken, &model);
     let troubles = observer.troubles.into_inner().unwrap();
     assert_eq!(troubles.len(), 1, "{troubles:?}");
@@ -335,14 +335,14 @@ fn a_folder_that_can_no_longer_be_written_leaves_the_last_good_state() {
     assert_same(
         "from what was left",
         &unbroken,
-        &Run::new(&params).checkpoint(&checkpoint).fit(&input).unwrap(),
+        &Run::new(&params).checkpoint(&checkpoint).fit(input).unwrap(),
     );
     let resumed = checkpoint.resumed().unwrap();
     assert_eq!((resumed.neighbors, resumed.starts), (Some(23), 1), "{resumed:?}");
     assert!(resumed.to_string().contains("1 finished start, start 2 at iteration"), "{resumed}");
 
     // A place that cannot be written from the beginning is refused before the work.
-    let error = Run::new(&params).checkpoint(&Checkpoint::new(here.join("deeper"))).fit(&input).unwrap_err();
+    let error = Run::new(&params).checkpoint(&Checkpoint::new(here.join("deeper"))).fit(input).unwrap_err();
     assert!(matches!(error, Error::Checkpoint(CheckpointError::Io { .. })), "{error}");
     assert!(error.to_string().contains("cannot be"), "{error}");
 }
@@ -378,8 +378,8 @@ fn every_part(name: &str, input: &Input<'_>, params: &Params) -> PathBuf {
 #[test]
 fn damaged_files_are_found_out() {
     let data = small();
-    let (input, params) = (samples(&data).into(), short(binned(3), 4).threads(1));
-    let unbroken = Run::new(&params).fit(&input).unwrap();
+    let (input, params) = (Input::from(samples(&data)), short(binned(3), 4).threads(1));
+    let unbroken = Run::new(&params).fit(input).unwrap();
     let place = every_part("damaged", &input, &params);
     let kept: Vec<(String, Vec<u8>)> = names(&place)
         .into_iter()
@@ -396,7 +396,7 @@ fn damaged_files_are_found_out() {
             std::fs::write(place.join(name), bytes).unwrap();
             let observer = At::start(usize::MAX, || {});
             let checkpoint = Checkpoint::new(&place).resume(true);
-            let result = Run::new(&params).checkpoint(&checkpoint).observe(&observer).fit(&input);
+            let result = Run::new(&params).checkpoint(&checkpoint).observe(&observer).fit(input);
             if name == "nearfar-checkpoint.json" {
                 let error = result.unwrap_err();
                 assert!(
@@ -416,7 +416,7 @@ fn damaged_files_are_found_out() {
 #[test]
 fn other_runs_are_refused_by_what_differs() {
     let data = small();
-    let (input, params) = (samples(&data).into(), short(binned(3), 4).threads(1));
+    let (input, params) = (Input::from(samples(&data)), short(binned(3), 4).threads(1));
     let place = every_part("others", &input, &params);
     let before = names(&place);
     let resume = || Checkpoint::new(&place).resume(true);
@@ -452,30 +452,30 @@ fn other_runs_are_refused_by_what_differs() {
     );
 
     // Not to be resumed, it is not written over.
-    let error = Run::new(&params).checkpoint(&Checkpoint::new(&place)).fit(&input).unwrap_err();
+    let error = Run::new(&params).checkpoint(&Checkpoint::new(&place)).fit(input).unwrap_err();
     assert!(matches!(error, Error::Checkpoint(CheckpointError::Taken { .. })), "{error}");
-    assert!(error.to_string().contains("--resume") && error.to_string().contains("200 points"), "{error}");
+    assert!(error.to_string().contains("`resume`") && error.to_string().contains("200 points"), "{error}");
     assert_eq!(names(&place), before);
 
     // Threads and memory are no part of the result.
-    let unbroken = Run::new(&params).fit(&input).unwrap();
+    let unbroken = Run::new(&params).fit(input).unwrap();
     let other = Params { memory: Some(1 << 30), ..params.clone().threads(2) };
     let checkpoint = resume();
-    assert_same("threads", &unbroken, &Run::new(&other).checkpoint(&checkpoint).fit(&input).unwrap());
+    assert_same("threads", &unbroken, &Run::new(&other).checkpoint(&checkpoint).fit(input).unwrap());
     assert_eq!(checkpoint.resumed().unwrap().starts, 2);
 
     let spectral = Params::of(3, nearfar::learn::MethodParams::Spectral);
-    let error = Run::new(&spectral).checkpoint(&resume()).fit(&input).unwrap_err();
+    let error = Run::new(&spectral).checkpoint(&resume()).fit(input).unwrap_err();
     assert!(matches!(error, Error::Param(_)), "{error}");
 }
 
 #[test]
 fn parts_of_another_run_are_never_used() {
     let data = small();
-    let (input, params) = (samples(&data).into(), short(binned(3), 4).threads(1));
+    let (input, params) = (Input::from(samples(&data)), short(binned(3), 4).threads(1));
     let place = every_part("leftover", &input, &params);
     let other = params.clone().seed(5);
-    let unbroken = Run::new(&other).fit(&input).unwrap();
+    let unbroken = Run::new(&other).fit(input).unwrap();
     let leftover: Vec<(String, Vec<u8>)> = names(&place)
         .into_iter()
         .map(|name| (name.clone(), std::fs::read(place.join(name)).unwrap()))
@@ -486,14 +486,14 @@ fn parts_of_another_run_are_never_used() {
     std::fs::write(place.join(".nearfar-loop-24-0-0000.safetensors.AbCdEf"), "half").unwrap();
     let checkpoint = Checkpoint::new(&place).resume(true);
     assert!(!checkpoint.exists());
-    assert_same("leftover", &unbroken, &Run::new(&other).checkpoint(&checkpoint).fit(&input).unwrap());
+    assert_same("leftover", &unbroken, &Run::new(&other).checkpoint(&checkpoint).fit(input).unwrap());
     assert_eq!(checkpoint.resumed(), None);
     // Beside the manifest of another run they are none of its parts.
     for (name, bytes) in leftover.iter().filter(|(name, _)| name.ends_with(".safetensors")) {
         std::fs::write(place.join(name), bytes).unwrap();
     }
     let checkpoint = Checkpoint::new(&place).resume(true);
-    assert_same("mixed", &unbroken, &Run::new(&other).checkpoint(&checkpoint).fit(&input).unwrap());
+    assert_same("mixed", &unbroken, &Run::new(&other).checkpoint(&checkpoint).fit(input).unwrap());
     checkpoint.remove().unwrap();
     assert_eq!(names(&place), ["nearfar.txt"]);
 }
@@ -524,20 +524,20 @@ fn a_run_that_ends_early_can_still_be_run_to_its_end() {
     let lsdg = LsdgParams::scale_free(0.5, 10.0, 20);
     let params = Params { lsdg, binned: knobs(8, 12, 16), ..Params::lsdg(3).starts(3) }.mode(Mode::Binned);
     let params = Params { spread_neighbors: false, ..short(params, 6) }.threads(1);
-    let input = samples(&data).into();
-    let unbroken = Run::new(&params).fit(&input).unwrap();
+    let input = Input::from(samples(&data));
+    let unbroken = Run::new(&params).fit(input).unwrap();
     for at in [(0, 1), (1, 3), (2, 2)] {
         let place = folder("enough");
         let observer = Enough { at, had: AtomicBool::new(false) };
         let early = Run::new(&params)
             .checkpoint(&Checkpoint::new(&place).every(Duration::ZERO))
             .observe(&observer)
-            .fit(&input)
+            .fit(input)
             .unwrap();
         let stopped = early.members.iter().any(|member| member.last_loop().reason == StopReason::Stopped);
         assert!(stopped || early.members.len() < 3, "{at:?}: it ran to its end");
         let checkpoint = Checkpoint::new(&place).resume(true);
-        let model = Run::new(&params).checkpoint(&checkpoint).fit(&input).unwrap();
+        let model = Run::new(&params).checkpoint(&checkpoint).fit(input).unwrap();
         assert_same(&format!("enough at {at:?}"), &unbroken, &model);
     }
 }

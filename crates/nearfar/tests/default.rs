@@ -260,7 +260,7 @@ fn a_run_that_is_stopped_anywhere_goes_on_to_the_same_bits() {
     loop {
         let checkpoint = Checkpoint::new(&folder).resume(true);
         let observer = StopsAt { left: AtomicUsize::new(events), keeper: Keeper::default() };
-        match Run::new(&params).checkpoint(&checkpoint).observe(&observer).fit(&input) {
+        match Run::new(&params).checkpoint(&checkpoint).observe(&observer).fit(input) {
             Ok(model) => {
                 assert_same("resumed", &bits(&model), &whole);
                 assert!(checkpoint.resumed().is_some_and(|resumed| resumed.starts > 0));

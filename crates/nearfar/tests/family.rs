@@ -176,12 +176,12 @@ fn methods_of_the_samples_refuse_pairs() {
     let distances = [0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0];
     let input = Input::Distances(Samples::from_rows(&distances, 3, 3).unwrap());
     for kind in others().filter(|kind| matches!(kind.needs(), Needs::Samples | Needs::Both)) {
-        let refused = Run::new(&Params::of(2, kind)).fit(&input).unwrap_err();
+        let refused = Run::new(&Params::of(2, kind)).fit(input).unwrap_err();
         assert!(matches!(refused, Error::Data(DataError::NeedsSamples { .. })), "{kind}: {refused}");
         assert!(refused.to_string().contains(kind.name()));
     }
     for kind in others().filter(|kind| kind.needs() == Needs::Graph) {
-        let model = Run::new(&Params::of(2, kind)).fit(&input).unwrap();
+        let model = Run::new(&Params::of(2, kind)).fit(input).unwrap();
         assert_eq!(model.labels.len(), 3, "{kind}");
     }
 }

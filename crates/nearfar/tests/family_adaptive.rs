@@ -481,7 +481,7 @@ fn a_raised_flag_stops_every_method() {
     let flag = CancelFlag::default();
     flag.cancel();
     for method in methods() {
-        let outcome = Run::new(&Params::of(2, method.clone())).observe(&flag).fit(&input);
+        let outcome = Run::new(&Params::of(2, method.clone())).observe(&flag).fit(input);
         assert!(matches!(outcome, Err(Error::Cancelled { .. })), "{method:?}");
     }
 }
@@ -503,7 +503,7 @@ fn a_late_wish_to_stop_is_heard_too() {
         for asked in [1, 3, 5, 8, 12] {
             let late = After((asked as isize).into());
             let params = Params { stop: exactly(50), ..Params::of(2, method.clone()) };
-            let outcome = Run::new(&params).observe(&late).fit(&input);
+            let outcome = Run::new(&params).observe(&late).fit(input);
             assert!(matches!(outcome, Err(Error::Cancelled { .. })), "{method:?} after {asked}");
         }
     }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use nearfar::Input;
 use nearfar::Samples;
-use nearfar::input::Input;
 use nearfar::learn::aosymnmf::AoSymNmf;
 use nearfar::learn::lsdg::{Lsdg, LsdgParams};
 use nearfar::learn::phals::Phals;

@@ -1,6 +1,5 @@
 //! Properties that hold for any data and seed, against slow oracles.
 
-use nearfar::input::Input;
 use nearfar::labels::score::adjusted_rand;
 use nearfar::learn::aosymnmf::AoSymNmf;
 use nearfar::learn::lsdg::objective::Coefficients;
@@ -13,7 +12,7 @@ use nearfar::math::rng::Stream;
 use nearfar::neighbors::rank;
 use nearfar::observe::Silent;
 use nearfar::slices::{FullSlices, Graph, Slices};
-use nearfar::{Model, Params, Precision, PreparedSlices, Preset, Samples, fit};
+use nearfar::{Input, Model, Params, Precision, PreparedSlices, Preset, Samples, fit};
 use nearfar_testkit::hard::{blobs_on_a_line, random_order, reordered};
 use nearfar_testkit::oracle::{self, NaiveSlices, inner, largest_difference};
 use proptest::prelude::*;

@@ -112,7 +112,7 @@ fn too_few_near_ranks_are_warned_of() {
     assert_eq!(few.binned.unwrap().shape.near, 8);
     assert_eq!(few.warnings, [Warning::NearEnd { near: 8 }]);
     let said = few.warnings[0].to_string();
-    assert!(said.contains("the 8 near ones") && said.contains("--near"), "{said}");
+    assert!(said.contains("the 8 near ones") && said.contains("`near`"), "{said}");
     assert!(accuracy(&few.labels, &data.truth).unwrap() > 0.99);
     let enough = fit(samples(&data), &Params { binned: knobs(150, 20, 16), ..params.clone() }).unwrap();
     assert_eq!(enough.warnings, []);

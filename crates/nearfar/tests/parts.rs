@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use nearfar::input::Samples;
+use nearfar::Samples;
 use nearfar::load::{LoadOptions, Truth, load, load_part, write_npy};
 use nearfar_testkit::threads::as_team;
 

@@ -216,7 +216,7 @@ fn a_wish_of_one_stops_all_at_the_same_place() {
             let params = settings(5).starts(2).threads(1);
             let stopper = Stopper { after: 3, seen: AtomicUsize::new(0), only_enough };
             let observer: &dyn Observer = if team.rank() == 2 { &stopper } else { &Silent };
-            Run::new(&params).observe(observer).fit(&input)
+            Run::new(&params).observe(observer).fit(input)
         });
         if only_enough {
             let models: Vec<Model> = results.into_iter().map(Result::unwrap).collect();
@@ -238,7 +238,7 @@ fn a_wish_during_the_search_stops_processes_without_rows() {
             let input = Input::Part(data.rows(share.rows(), false), Metric::Euclidean, &share);
             let stopper = Stopper { after: 0, seen: AtomicUsize::new(0), only_enough: false };
             let observer: &dyn Observer = if team.rank() == asks { &stopper } else { &Silent };
-            Run::new(&settings(3).starts(1).threads(1)).observe(observer).fit(&input)
+            Run::new(&settings(3).starts(1).threads(1)).observe(observer).fit(input)
         });
         assert!(results.iter().all(|result| matches!(result, Err(Error::Cancelled { .. }))));
     }

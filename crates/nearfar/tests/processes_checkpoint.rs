@@ -61,8 +61,8 @@ fn alone(data: &Generated, checkpoint: Option<&Checkpoint>) -> nearfar::Result<M
     let (input, params) =
         (Input::Samples(samples, Metric::Euclidean), params().mode(Mode::Binned).threads(2));
     match checkpoint {
-        Some(checkpoint) => Run::new(&params).checkpoint(checkpoint).fit(&input),
-        None => Run::new(&params).fit(&input),
+        Some(checkpoint) => Run::new(&params).checkpoint(checkpoint).fit(input),
+        None => Run::new(&params).fit(input),
     }
 }
 

@@ -81,8 +81,8 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     keep_what_there_is(output, &watch, &settings, &params, data.table.ids.clone());
     interrupt::enter(Phase::Running);
     let fitted = match &checkpoint {
-        Some(checkpoint) => nearfar::Run::new(&params).checkpoint(checkpoint).observe(&watch).fit(&input),
-        None => nearfar::Run::new(&params).observe(&watch).fit(&input),
+        Some(checkpoint) => nearfar::Run::new(&params).checkpoint(checkpoint).observe(&watch).fit(input),
+        None => nearfar::Run::new(&params).observe(&watch).fit(input),
     };
     if let Err(Error::Cancelled { .. }) = fitted {
         interrupt::say_last_words();

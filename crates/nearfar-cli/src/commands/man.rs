@@ -4,16 +4,13 @@ use clap::CommandFactory;
 
 use crate::exit::Outcome;
 use crate::flags::{Cli, ManArgs};
-use crate::output::write_stdout;
+use crate::program;
 
 pub(crate) fn run(args: &ManArgs) -> Outcome {
-    let mut program = Cli::command();
-    program.build();
-    let page = match &args.command {
-        Some(name) => program.find_subcommand(name).cloned().unwrap_or(program).flatten_help(false),
-        None => program,
-    };
-    let mut bytes = Vec::new();
-    let made = clap_mangen::Man::new(page).render(&mut bytes);
-    write_stdout(|out| made.and_then(|()| out.write_all(&bytes)))
+    let mut nearfar = Cli::command();
+    nearfar.build();
+    program::manual(match &args.command {
+        Some(name) => nearfar.find_subcommand(name).cloned().unwrap_or(nearfar).flatten_help(false),
+        None => nearfar,
+    })
 }

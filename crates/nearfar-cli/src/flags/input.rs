@@ -1,4 +1,4 @@
-//! What is read, and how.
+//! The flags of the input.
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -16,38 +16,38 @@ pub(crate) struct InputArgs {
     /// What INPUT holds [default: samples]
     #[arg(long, value_enum, value_name = "KIND")]
     pub(crate) input_kind: Option<InputKind>,
-    /// Format, where the name does not tell: csv, tsv, text, npy, npz, mat, parquet or arrow
+    /// Format of INPUT, if its name does not show it: csv, tsv, text, npy, npz, mat, parquet or arrow
     #[arg(long)]
     pub(crate) format: Option<String>,
-    /// Which array of an NPZ or MAT file is the data
+    /// The array of an NPZ or MAT file that holds the data
     #[arg(long, value_name = "NAME")]
     pub(crate) array: Option<String>,
-    /// The known classes, set aside and scored at the end: a column by name or index (-1 is the last), an array of
-    /// an NPZ or MAT file, or a file
+    /// The known classes, which no method sees and the summary scores: a column by name or index (-1 is the last), an
+    /// array of an NPZ or MAT file, or a file
     #[arg(long, value_name = "NAME|INDEX|FILE", allow_negative_numbers = true)]
     pub(crate) truth: Option<String>,
-    /// Column of row names, carried to the output
+    /// Column of row names, copied to the output
     #[arg(long, value_name = "NAME|INDEX", allow_negative_numbers = true)]
     pub(crate) id_column: Option<String>,
-    /// Columns to use, by name or index, with commas between them; all others if left out
+    /// Columns to use, by name or index, separated by commas [default: all but --truth and --id-column]
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', allow_negative_numbers = true)]
     pub(crate) columns: Option<Vec<String>>,
-    /// The first line of a text file holds names (found out if neither is said)
+    /// The first line of a text file holds names [default: detected]
     #[arg(long, overrides_with = "no_header")]
     pub(crate) header: bool,
-    /// The first line of a text file holds data
+    /// The first line of a text file holds data [default: detected]
     #[arg(long, overrides_with = "header")]
     pub(crate) no_header: bool,
-    /// What separates cells: one character, "tab" or "space" (found out if left out)
+    /// Separator of cells: one character, "tab" or "space" [default: detected]
     #[arg(long, value_name = "CHAR", allow_hyphen_values = true)]
     pub(crate) delimiter: Option<Delimiter>,
-    /// The most that INPUT may hold or unpack to, as in 4G [default: 100 times its size, at least 256M]
+    /// Maximum size that INPUT may have or unpack to, such as 4G [default: 100 times its size, at least 256M]
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_bytes: Option<Size>,
     /// Rescale first: columns to mean 0 and deviation 1 (standard) or to 0..1 (minmax), rows to length 1 (unit)
     #[arg(long, value_enum)]
     pub(crate) scale: Option<Scale>,
-    /// How far apart two points are [default: euclidean]
+    /// Distance between points [default: euclidean]
     #[arg(long, value_enum)]
     pub(crate) metric: Option<MetricName>,
 }

@@ -34,20 +34,20 @@ const OVERRIDE: [(&str, &str); 2] =
 #[command(next_help_heading = "Learning")]
 #[serde(default, rename_all = "kebab-case")]
 pub(crate) struct LearnArgs {
-    /// Number of clusters, or auto: it is found, which only nearfar can [default: auto]
+    /// Number of clusters, or auto to find it, which only nearfar can do [default: auto]
     #[arg(short = 'k', long, value_name = "K|auto", allow_negative_numbers = true)]
     pub(crate) clusters: Option<Clusters>,
-    /// Which method; `nearfar methods` lists them [default: nearfar]
+    /// The method; `nearfar methods` lists them all [default: nearfar]
     #[arg(long, value_name = "METHOD", value_parser = MethodName::parser(), hide_possible_values = true)]
     pub(crate) method: Option<MethodName>,
     /// Seed of everything random [default: 0]
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
-    /// Worker threads; the result does not depend on it [default: all cores]
+    /// Worker threads; the result does not depend on their number [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
-    /// Memory the run may use, as 500M or 4G; data larger than half of it is mapped, or narrowed to single precision
-    /// [default: 80 % of what is free]
+    /// Memory the run may use, such as 500M or 4G; data larger than half of it is mapped, or narrowed to single
+    /// precision [default: 80 % of the free memory]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Size>,
     /// What only some methods take
@@ -144,7 +144,9 @@ impl Flag {
     fn help(&self) -> String {
         let switch = self.kind() == Kind::Switch;
         let default = |(kind, setting): &(MethodKind, &Setting)| kind.entry().default_text(setting);
-        if let [only] = &self.settings[..] {
+        // Under their headings these need no name of a method.
+        let alone = [NEARFAR, LSDG].contains(&self.heading());
+        if let ([only], true) = (&self.settings[..], alone) {
             let (help, default) = (only.1.help, default(only));
             return match (switch, default.as_str()) {
                 (true, "true") => format!("Do not {}", lower(help)),
@@ -161,20 +163,33 @@ impl Flag {
             }
             return text + "]";
         }
-        let mut parts: Vec<(&str, Vec<String>)> = Vec::new();
+        // What methods say alike stands once, and so does a default that they share.
+        let mut parts: Vec<(&str, Vec<(String, String)>)> = Vec::new();
         for of in &self.settings {
-            let said = format!("{}: {}", of.0, default(of));
+            let (method, default) = (of.0.name().to_owned(), default(of));
+            let same = |(_, known): &&mut (String, String)| *known == default;
             match parts.iter_mut().find(|(help, _)| *help == of.1.help) {
-                Some((_, takers)) => takers.push(said),
-                None => parts.push((of.1.help, vec![said])),
+                Some((_, takers)) => match takers.iter_mut().find(same) {
+                    Some((methods, _)) => *methods += &format!(", {method}"),
+                    None => takers.push((method, default)),
+                },
+                None => parts.push((of.1.help, vec![(method, default)])),
             }
         }
         let parts: Vec<String> = parts
             .iter()
             .enumerate()
             .map(|(at, (help, takers))| {
-                let help = if at == 0 { (*help).to_owned() } else { lower(help) };
-                format!("{help} [{}]", takers.join(", "))
+                let help = match (at, switch, &takers[..]) {
+                    (_, true, [(methods, on)]) if on == "true" => {
+                        return format!("Do not {} [{methods}]", lower(help));
+                    }
+                    (0, ..) => (*help).to_owned(),
+                    _ => lower(help),
+                };
+                let takers: Vec<String> =
+                    takers.iter().map(|(methods, default)| format!("{methods}: {default}")).collect();
+                format!("{help} [{}]", takers.join("; "))
             })
             .collect();
         parts.join("; ")

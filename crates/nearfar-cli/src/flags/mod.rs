@@ -12,6 +12,7 @@ pub(crate) use learn::LearnArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use values::{Clusters, ExportedGraph, InputKind, MethodName, MetricName, ProgressKind, Scale};
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
@@ -20,10 +21,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::exit::EXIT_CODES;
 
-/// What is shown without arguments.
+/// The text shown without arguments.
 pub(crate) const SHORT_HELP: &str = "\
 nearfar groups points into clusters, learning which neighbours to trust.
-It reads CSV, NPY, NPZ, MAT, Parquet and Arrow files; `nearfar --help` tells all.
+It reads CSV, NPY, NPZ, MAT, Parquet and Arrow files; `nearfar --help` lists all commands.
 
   nearfar demo                                  see it work on made-up data
   nearfar cluster data.csv -o labels.csv        cluster your own data (-k 3: into three)";
@@ -35,40 +36,41 @@ It reads CSV, NPY, NPZ, MAT, Parquet and Arrow files; `nearfar --help` tells all
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// No colours (also: set NO_COLOR)
+    /// Do not use colours (or set NO_COLOR)
     #[arg(long, global = true)]
     pub(crate) no_color: bool,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Cluster a file of points: labels on stdout, a summary on stderr
     Cluster(Box<ClusterArgs>),
-    /// Put new points into the clusters of a saved model
+    /// Assign new points to the clusters of a saved model
     Predict(Box<PredictArgs>),
     /// Divide the points of a saved model into another number of clusters, without learning again
     Relabel(RelabelArgs),
     /// Compare labels with a known truth
     Score(ScoreArgs),
-    /// Make a data set with known classes
+    /// Generate a dataset with known classes
     Make(MakeArgs),
-    /// Show the method at work on made-up data, beside k-means and spectral clustering
+    /// Show the method on generated data, beside k-means and spectral clustering
     Demo(DemoArgs),
     /// List the methods, or explain one
     Methods(MethodsArgs),
-    /// Make the paper's tables and figures again, or a study of your own
-    Repro(ReproArgs),
-    /// Draw the page of a finished run
+    /// Write the report of a finished run as an HTML page
     Report(ReportArgs),
-    /// Show two runs or two studies side by side
+    /// Show two runs side by side
     Compare(CompareArgs),
-    /// Tell the memory and time a run would take
+    /// Estimate the memory and time of a run
     Plan(Box<PlanArgs>),
     /// Print completions for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
     Man(ManArgs),
+    /// Studies have a program of their own, which this names
+    #[command(hide = true, disable_help_flag = true, disable_version_flag = true)]
+    Repro(ReproArgs),
 }
 
 const CLUSTER_EXAMPLES: &str = "\
@@ -80,7 +82,7 @@ Examples:
   nearfar cluster --config run/settings.toml --seed 7 -o labels.csv
   nearfar cluster chart.csv -k 6 --preset paper
 
-Every long flag is also a key of the file given to --config; flags win.";
+Every long flag is also a key of the settings file (--config). Flags override the file.";
 
 /// Flags of `cluster`; also the keys of a settings file.
 #[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
@@ -111,7 +113,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = PREDICT_EXAMPLES)]
 pub(crate) struct PredictArgs {
-    /// Model that `nearfar cluster --save-model`, or save() in Python, wrote
+    /// Model written by `nearfar cluster --save-model` or by save() in Python
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     #[command(flatten)]
@@ -129,13 +131,13 @@ Examples:
   nearfar cluster data.csv --save-model data.nearfar -o labels.csv
   nearfar relabel data.nearfar -k 12 -o twelve.csv
 
-Every number of clusters is nested in the smaller ones: two points that share a cluster of twelve share one of five.";
+The numbers of clusters are nested: two points that share a cluster of twelve also share one of five.";
 
 /// Flags of `relabel`.
 #[derive(Args, Debug)]
 #[command(after_help = RELABEL_EXAMPLES)]
 pub(crate) struct RelabelArgs {
-    /// Model of the method nearfar that `nearfar cluster --save-model`, or save() in Python, wrote
+    /// Model of the method nearfar, written by `nearfar cluster --save-model` or by save() in Python
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// Number of clusters
@@ -172,7 +174,7 @@ pub(crate) struct ScoreArgs {
 /// Flags of `make`.
 #[derive(Args, Debug)]
 pub(crate) struct MakeArgs {
-    /// What to make
+    /// The kind of data; --list shows them all
     #[arg(value_parser = PossibleValuesParser::new(nearfar::generate::Kind::names()))]
     #[arg(required_unless_present = "list", hide_possible_values = true)]
     pub(crate) kind: Option<String>,
@@ -182,10 +184,10 @@ pub(crate) struct MakeArgs {
     /// Number of points
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) points: Option<usize>,
-    /// Number of features, where it can be chosen
+    /// Number of features, for kinds with this choice
     #[arg(long, value_name = "M")]
     pub(crate) features: Option<usize>,
-    /// Number of clusters, where it can be chosen
+    /// Number of clusters, for kinds with this choice
     #[arg(short = 'k', long, value_name = "K")]
     pub(crate) clusters: Option<usize>,
     /// Noise, or width of the clusters
@@ -194,7 +196,7 @@ pub(crate) struct MakeArgs {
     /// Seed of everything random
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Where to write: .csv (with a column "truth"), .npz (X and y) or .npy (points only); CSV on stdout if left out
+    /// Where to write: .csv (with a column "truth"), .npz (X and y) or .npy (points only) [default: CSV on stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -223,67 +225,13 @@ pub(crate) struct MethodsArgs {
     pub(crate) name: Option<MethodName>,
 }
 
-const REPRO_EXAMPLES: &str = "\
-Examples:
-  nearfar repro table-clustering --data data -o results
-  nearfar repro figures --data data -o results
-  nearfar repro table-ablation --print > my-study.toml   edit it, then:
-  nearfar repro my-study.toml --data data -o mine
-
-DIR holds the files and a datasets.toml: [[dataset]] with name, file, truth and, if you like, title, k, scale
-and other input flags of `nearfar cluster`. Without it the paper's eight are looked for as NPZ files.
-Every finished run is stored at once in runs.sqlite; the same command goes on where it was stopped.";
-
-/// Flags of `repro`.
-#[derive(Args, Debug)]
-#[command(after_help = REPRO_EXAMPLES)]
-pub(crate) struct ReproArgs {
-    /// table-datasets, table-clustering, table-ablation, table-orthogonality, table-aosymnmf, figures, all, a study's
-    /// file, or the JSON of a finished table, which is written again in every form
-    #[arg(value_name = "STUDY")]
-    pub(crate) study: String,
-    /// JSONs of more finished tables, to be put together with the first: other rows, or other datasets
-    #[arg(value_name = "TABLE.json")]
-    pub(crate) more: Vec<String>,
-    /// Folder of the datasets
-    #[arg(long, value_name = "DIR", default_value = "data")]
-    pub(crate) data: PathBuf,
-    /// Folder of the results
-    #[arg(short, long, value_name = "DIR", default_value = "repro")]
-    pub(crate) out_dir: PathBuf,
-    /// Only these datasets
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
-    pub(crate) only: Option<Vec<String>>,
-    /// Only these rows of the study
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
-    pub(crate) rows: Option<Vec<String>>,
-    /// Seeds of the chosen setting
-    #[arg(long, value_name = "N")]
-    pub(crate) starts: Option<u64>,
-    /// Seeds per setting of a grid
-    #[arg(long, value_name = "N")]
-    pub(crate) screen: Option<u64>,
-    /// Take every Nth value of each axis of the grids; said in the result
-    #[arg(long, value_name = "N")]
-    pub(crate) thin: Option<usize>,
-    /// Runs side by side [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<usize>,
-    /// Print the study's file and run nothing
-    #[arg(long)]
-    pub(crate) print: bool,
-    /// Nothing but errors on stderr
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-}
-
 const REPORT_EXAMPLES: &str = "\
 Examples:
   nearfar cluster data.csv -k 3 --out-dir run
   nearfar report run
   nearfar report run -o data.html
 
-The same run gives the same page, to the byte.";
+The same run always gives the same page.";
 
 /// Flags of `report`.
 #[derive(Args, Debug)]
@@ -303,13 +251,13 @@ pub(crate) struct ReportArgs {
 /// Flags of `compare`.
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// A run folder (`nearfar cluster --out-dir`) or a study's JSON file or folder (`nearfar repro`)
+    /// A run folder (`nearfar cluster --out-dir`)
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
-    /// Another of the same kind
+    /// Another one
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
-    /// Of two runs, also write a page to look at in a browser
+    /// Also write a page to look at in a browser
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }
@@ -317,19 +265,19 @@ pub(crate) struct CompareArgs {
 /// Flags of `plan`.
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
-    /// Number of points; 1e8 is understood
+    /// Number of points, such as 100000 or 1e8
     #[arg(short = 'n', long, value_name = "N", value_parser = values::count)]
     pub(crate) points: usize,
-    /// Number of features; 0 for pairs, which only exact mode takes
+    /// Number of features; 0 for pairs, which need exact mode
     #[arg(long, value_name = "M", default_value_t = 64)]
     pub(crate) features: usize,
-    /// Processes that share the points, as started by mpirun; memory and time are then those of one of them
+    /// Number of processes that share the points under mpirun; memory and time are then per process
     #[arg(long, value_name = "RANKS")]
     pub(crate) ranks: Option<usize>,
-    /// Time of one message between ranks, as 2us or 0.1ms
+    /// Latency of a message between ranks, such as 2us or 0.1ms
     #[arg(long, value_name = "TIME", requires = "ranks", value_parser = values::seconds, default_value = "2us")]
     pub(crate) latency: f64,
-    /// What a rank receives, as 10GB/s or 1Gbit/s
+    /// Bandwidth of a rank, such as 10GB/s or 1Gbit/s
     #[arg(long, value_name = "RATE", requires = "ranks", value_parser = values::rate, default_value = "5GB/s")]
     pub(crate) bandwidth: f64,
     #[command(flatten)]
@@ -342,14 +290,21 @@ pub(crate) struct PlanArgs {
 /// Flags of `completions`.
 #[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
-    /// For which shell
+    /// The shell
     pub(crate) shell: clap_complete::Shell,
 }
 
 /// Flags of `man`.
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
-    /// The page of this command instead of the program's
-    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "relabel", "score", "make", "demo", "methods", "repro", "report", "compare", "plan", "completions", "man"]))]
+    /// The command whose page is printed, instead of the program's
+    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "relabel", "score", "make", "demo", "methods", "report", "compare", "plan", "completions", "man"]))]
     pub(crate) command: Option<String>,
+}
+
+/// What was said to `repro`.
+#[derive(Args, Debug)]
+pub(crate) struct ReproArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<OsString>,
 }

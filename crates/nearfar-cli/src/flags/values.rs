@@ -1,4 +1,4 @@
-//! Values that flags take.
+//! The values of flags.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -63,7 +63,7 @@ words!(
     /// Metrics.
     MetricName => Metric { Euclidean => Metric::Euclidean, Cosine => Metric::Cosine }
 );
-/// What the input holds.
+/// The kind of input.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum InputKind {
@@ -76,7 +76,7 @@ pub(crate) enum InputKind {
     Affinities,
 }
 
-/// What is done to the data first.
+/// How the data is rescaled first.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Scale {
@@ -118,15 +118,15 @@ pub(crate) enum ProgressKind {
     None,
 }
 
-/// A number of clusters, or the wish that it be found.
+/// A number of clusters, or auto to find it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clusters {
     Auto,
     Number(usize),
 }
 
-/// What may be said there.
-const HOW_MANY: &str = "how many clusters: a number, or auto";
+/// The values that are allowed there.
+const HOW_MANY: &str = "clusters must be a number or auto";
 
 impl FromStr for Clusters {
     type Err = String;
@@ -165,7 +165,7 @@ enum OneWord {
 }
 
 impl OneWord {
-    /// As it would stand on the command line.
+    /// The value as it is written on the command line.
     fn text<E: serde::de::Error>(self, allowed: &str) -> Result<String, E> {
         match self {
             Self::Whole(number) => Ok(number.to_string()),
@@ -176,7 +176,7 @@ impl OneWord {
     }
 }
 
-/// A part of the points, above 0 and below 1, kept as it was written.
+/// A share of the points, above 0 and below 1, with its original text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(into = "String")]
 pub(crate) struct Portion {
@@ -187,10 +187,10 @@ pub(crate) struct Portion {
 impl FromStr for Portion {
     type Err = String;
 
-    /// A number below 1, or one below 100 with % behind it.
+    /// A number below 1, or one below 100 followed by %.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong =
-            || format!("{text:?} is no share of the points; write it as 5% or 0.05, above 0 and below 1");
+            || format!("{text:?} is not a share of the points; write it as 5% or 0.05, above 0 and below 1");
         let trimmed = text.trim();
         let (number, unit) = trimmed.strip_suffix('%').map_or((trimmed, 1.0), |number| (number, 100.0));
         let share = number.trim().parse::<f64>().map_err(|_| wrong())? / unit;
@@ -214,7 +214,7 @@ impl From<Portion> for String {
     }
 }
 
-/// An amount of memory, kept as it was written.
+/// An amount of memory, with its original text.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Size {
@@ -225,7 +225,7 @@ pub(crate) struct Size {
 impl FromStr for Size {
     type Err = String;
 
-    /// Digits, perhaps with a point, and a unit: B, K, M, G, T (powers of 1024), with or without `B` or `iB`.
+    /// A number and a unit: B, K, M, G, T (powers of 1024), with or without `B` or `iB`.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("{text:?} is not an amount of memory; write it as 500M or 4G");
         let trimmed = text.trim();
@@ -256,7 +256,7 @@ impl From<Size> for String {
     }
 }
 
-/// A length of time, kept as it was written.
+/// A length of time, with its original text.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Pause {
@@ -267,7 +267,7 @@ pub(crate) struct Pause {
 impl FromStr for Pause {
     type Err = String;
 
-    /// Digits, perhaps with a point, and a unit: s (or none), m or h; at most a year.
+    /// A number and a unit: s (or none), m or h; at most a year.
     fn from_str(text: &str) -> Result<Self, String> {
         const YEAR: f64 = 365.0 * 86_400.0;
         let wrong = || format!("{text:?} is not a length of time; write it as 30s, 5m or 1h");
@@ -302,14 +302,14 @@ impl From<Pause> for String {
     }
 }
 
-/// A number of clusters among others, or the only one.
+/// Parses a number of clusters.
 pub(super) fn level(text: &str) -> Result<usize, String> {
-    text.trim().parse().map_err(|_| format!("{text:?} is no number of clusters; write it as 12"))
+    text.trim().parse().map_err(|_| format!("{text:?} is not a number of clusters; write it as 12"))
 }
 
-/// A whole number, perhaps written as 1e8.
+/// Parses a whole number, which may be written as 1e8.
 pub(super) fn count(text: &str) -> Result<usize, String> {
-    let wrong = || format!("{text:?} is no number of points; write it as 100000 or 1e5");
+    let wrong = || format!("{text:?} is not a number of points; write it as 100000 or 1e5");
     text.parse::<usize>().or_else(|_| {
         let number: f64 = text.parse().map_err(|_| wrong())?;
         if number.fract() == 0.0 && (0.0..1e15).contains(&number) {
@@ -320,7 +320,7 @@ pub(super) fn count(text: &str) -> Result<usize, String> {
     })
 }
 
-/// A number with one of these units, in terms of the first factor.
+/// Parses a number with one of these units and multiplies it by the unit's factor.
 fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
@@ -330,13 +330,13 @@ fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     (value > 0.0 && value.is_finite()).then_some(value)
 }
 
-/// A time in seconds.
+/// Parses a time into seconds.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     let units = [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9)];
-    with_unit(text, &units).ok_or_else(|| format!("{text:?} is no time; write it as 2us, 0.1ms or 1s"))
+    with_unit(text, &units).ok_or_else(|| format!("{text:?} is not a time; write it as 2us, 0.1ms or 1s"))
 }
 
-/// Bytes a second; bits where the unit says so.
+/// Parses a rate into bytes per second.
 pub(super) fn rate(text: &str) -> Result<f64, String> {
     let units = [
         ("B/s", 1.0),
@@ -347,10 +347,10 @@ pub(super) fn rate(text: &str) -> Result<f64, String> {
         ("Mbit/s", 1e6 / 8.0),
         ("Gbit/s", 1e9 / 8.0),
     ];
-    with_unit(text, &units).ok_or_else(|| format!("{text:?} is no rate; write it as 10GB/s or 100Gbit/s"))
+    with_unit(text, &units).ok_or_else(|| format!("{text:?} is not a rate; write it as 10GB/s or 100Gbit/s"))
 }
 
-/// Height and width of pictures, kept as they were written.
+/// Height and width of images, with their original text.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct ImageShape {
@@ -361,11 +361,11 @@ pub(crate) struct ImageShape {
 impl FromStr for ImageShape {
     type Err = String;
 
-    /// Height, x, width; a `t` behind them says that pixels run down the columns.
+    /// Height, x, width; a `t` after them means that pixels run down the columns.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{text:?} is no height and width; write it as 28x28, or 32x32t where pixels run down the columns"
+                "{text:?} is not a height and width; write it as 28x28, or 32x32t if pixels run down the columns"
             )
         };
         let (sizes, by_columns) = text.strip_suffix('t').map_or((text, false), |sizes| (sizes, true));
@@ -391,7 +391,7 @@ impl From<ImageShape> for String {
     }
 }
 
-/// What separates cells.
+/// The separator of cells.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Delimiter(pub(crate) u8);

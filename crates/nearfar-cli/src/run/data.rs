@@ -4,13 +4,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use nearfar::input::Spread;
 use nearfar::load::{
     Format, LoadOptions, LoadProblem, MemoryBudget, Table, TableValues, Truth, load, load_bytes, load_part,
 };
 use nearfar::model::Scaling;
 use nearfar::plan::default_memory_limit;
-use nearfar::{Input, Samples, Share};
+use nearfar::{Input, Samples, Share, Spread};
 
 use super::scale::{rescale, scaling};
 use super::summary::Note;
@@ -266,8 +265,8 @@ fn classes(table: &Table, args: &InputArgs) -> Vec<String> {
 }
 
 /// A word as a shell takes it.
-fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else {

@@ -1,9 +1,8 @@
 //! Rescaling.
 
-use nearfar::input::Spread;
 use nearfar::load::{Buffer, LoadProblem, MemoryBudget, TableValues};
 use nearfar::model::Scaling;
-use nearfar::{Samples, Share};
+use nearfar::{Samples, Share, Spread};
 
 use crate::flags::Scale;
 

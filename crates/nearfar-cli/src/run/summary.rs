@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use super::account;
 use super::data::Data;
 use super::labels::Noise;
+use crate::exit::in_flags;
 use crate::output::Columns;
 use crate::paint::{Paint, say};
 
@@ -33,7 +34,10 @@ impl Note {
 
     fn of_library(warning: &nearfar::Warning) -> Self {
         let value = serde_json::to_value(warning).unwrap_or_default();
-        Self::new(value.get("kind").and_then(|kind| kind.as_str()).unwrap_or("warning"), warning.to_string())
+        Self::new(
+            value.get("kind").and_then(|kind| kind.as_str()).unwrap_or("warning"),
+            in_flags(&warning.to_string()),
+        )
     }
 }
 

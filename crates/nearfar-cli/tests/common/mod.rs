@@ -6,6 +6,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+/// The program of the package whose tests these are: that of the studies uses this file too.
+const PROGRAM: Option<&str> = match option_env!("CARGO_BIN_EXE_nearfar") {
+    None => option_env!("CARGO_BIN_EXE_nearfar-repro"),
+    known => known,
+};
+
 /// A folder of its own for one test, empty at the start.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -16,7 +22,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
 
 /// The program, to be run in a folder.
 pub(crate) fn command(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nearfar"));
+    let mut command = Command::new(PROGRAM.expect("a package with a program"));
     command
         .current_dir(folder)
         .args(args)

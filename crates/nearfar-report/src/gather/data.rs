@@ -1,7 +1,6 @@
 //! The data: columns, copies, distances, pictures.
 
-use nearfar::input::Spread;
-use nearfar::{Input, Metric, Samples};
+use nearfar::{Input, Metric, Samples, Spread};
 
 use super::{Picture, finite};
 use crate::record::{Column, Distances, Histogram};

@@ -45,7 +45,7 @@ impl Section {
 /// use nearfar_report::{Extras, gather, page};
 /// let data = nearfar::generate::moons(60, 0.05, 3)?;
 /// let input = Input::from(Samples::from_rows(&data.data, data.n_samples, data.n_features)?);
-/// let model = nearfar::Run::new(&Params::lsdg(2).starts(1)).observe(&nearfar::observe::Silent).fit(&input)?;
+/// let model = nearfar::Run::new(&Params::lsdg(2).starts(1)).observe(&nearfar::observe::Silent).fit(input)?;
 /// let saved = SavedModel::new(&model, &input, &SaveOptions::default());
 /// let record = gather(&saved, Some(&input), Extras { input: "moons".to_owned(), ..Extras::default() })?;
 /// assert!(page(&record).starts_with("<!DOCTYPE html>"));

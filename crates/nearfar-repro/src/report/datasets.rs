@@ -153,7 +153,7 @@ mod tests {
             set("c|,<", [7, 200, 3], true),
             Details { published: None, ..set("d", [1, 2, 3], true) },
         ];
-        let forms = forms(&all, "nearfar repro table-datasets", &Origin::default()).unwrap();
+        let forms = forms(&all, "nearfar-repro table-datasets", &Origin::default()).unwrap();
         let text = |ending: &str| &forms.iter().find(|(known, _)| *known == ending).unwrap().1;
         assert!(text("md").contains("| a_1 | 7 | 210 | 3 | the same | h |"), "{}", text("md"));
         assert!(text("md").contains("the same sizes, other samples") && text("md").contains("c\\|,<"));

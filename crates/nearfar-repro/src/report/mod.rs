@@ -224,7 +224,7 @@ pub(crate) mod tests {
             }],
             notes: vec!["a note".into()],
         };
-        let (origin, command) = (Origin::default(), "nearfar repro t".into());
+        let (origin, command) = (Origin::default(), "nearfar-repro t".into());
         let runs = vec![Batch { origin: Origin::default(), runs: 3, seconds: 4.0 }];
         let provenance = Provenance { origin, command, run_seconds: 4.0, runs, parts: Vec::new() };
         (table, provenance)
@@ -238,7 +238,7 @@ pub(crate) mod tests {
             markdown.contains("**.620**") && markdown.contains("<u>.500</u>") && markdown.contains("+1.0σ"),
             "{markdown}"
         );
-        assert!(markdown.contains("x_1 <b>,\"\\|") && markdown.contains("nearfar repro t"), "{markdown}");
+        assert!(markdown.contains("x_1 <b>,\"\\|") && markdown.contains("nearfar-repro t"), "{markdown}");
         let latex = latex(&table, &provenance);
         assert!(latex.contains("\\textbf{.620}") && latex.contains("x\\_1"), "{latex}");
         let csv = csv(&table);

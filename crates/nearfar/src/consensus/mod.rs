@@ -35,8 +35,11 @@ impl Consensus {
         };
         let mean = views.iter().enumerate().map(of_view).reduce(|a, b| a.plus(&b)).unwrap_or_default();
         let mut graph = mean.clone();
+        let labels = side_by_side(members);
+        let width = members.len();
         let together = |i: usize, j: usize| -> f64 {
-            let agree = members.iter().zip(&shares).filter(|(found, _)| found.labels[i] == found.labels[j]);
+            let (own, other) = (&labels[i * width..(i + 1) * width], &labels[j * width..(j + 1) * width]);
+            let agree = own.iter().zip(other).zip(&shares).filter(|((own, other), _)| own == other);
             agree.map(|(_, share)| share).sum()
         };
         let (starts, columns) = (&mean.starts, &mean.columns);
@@ -112,6 +115,17 @@ impl Consensus {
         findings.best = (1..members.len()).fold(0, |so_far, m| if best(so_far, m) { m } else { so_far });
         findings.members = members.iter().map(|found| found.member.clone()).collect();
     }
+}
+
+/// The labels of all members, point by point: edges are looked at in the order of one end, and the other is anywhere.
+fn side_by_side(members: &[LearntMember]) -> Vec<u32> {
+    let width = members.len();
+    let n = members.first().map_or(0, |found| found.labels.len());
+    let mut labels = vec![0; n * width];
+    labels.par_chunks_mut(width.max(1)).enumerate().for_each(|(i, row)| {
+        row.iter_mut().zip(members).for_each(|(label, found)| *label = found.labels[i]);
+    });
+    labels
 }
 
 /// For every cluster of `from` the one of `to` that it shares most points with.

@@ -430,9 +430,13 @@ pub const STARTS: &[Setting] =
         .named("starts", "n_init")];
 
 /// The length of the loop.
-pub const ITERATIONS: &[Setting] =
-    &[Setting::at("max_iter", Kind::POSITIVE, "Most iterations of a start", of_run!(stop.max_iter))
-        .named("max-iter", "max_iter")];
+pub const ITERATIONS: &[Setting] = &[Setting::at(
+    "max_iter",
+    Kind::POSITIVE,
+    "Maximum number of iterations of a start",
+    of_run!(stop.max_iter),
+)
+.named("max-iter", "max_iter")];
 
 /// When the loop has settled.
 pub const TOLERANCE: &[Setting] = &[Setting::at(

@@ -40,7 +40,7 @@ pub enum LoadProblem {
         what: String,
     },
     /// Neither the name nor the caller says what it is.
-    #[error("the format {found:?} is not known; known are {known} (set it with --format){}", closest(suggestion.as_deref()))]
+    #[error("the format {found:?} is not known; known are {known} (set it with `format`){}", closest(suggestion.as_deref()))]
     UnknownFormat {
         /// The extension or the name that was given.
         found: String,
@@ -67,7 +67,7 @@ pub enum LoadProblem {
     },
     /// Neither memory nor disk has room for the values.
     #[error(
-        "the values take {} and are kept in a file, which cannot be made in {}: {error}; name another folder with TMPDIR, or allow more memory (--memory)",
+        "the values take {} and are kept in a file, which cannot be made in {}: {error}; name another folder with TMPDIR, or allow more `memory`",
         crate::plan::human_bytes(*bytes),
         folder.display()
     )]
@@ -81,7 +81,7 @@ pub enum LoadProblem {
     },
     /// A number beyond single precision, where only that fits in memory.
     #[error(
-        "{place}, {column}: {value:?} is too large for single precision, to which data larger than half of the memory is narrowed; rescale the column, or allow more memory (--memory)"
+        "{place}, {column}: {value:?} is too large for single precision, to which data larger than half of the memory is narrowed; rescale the column, or allow more `memory`"
     )]
     TooWide {
         /// The row.
@@ -104,7 +104,7 @@ pub enum LoadProblem {
     /// A NaN or an infinity.
     #[error(
         "{place}, {column}: {value} is not a finite number; drop or fill such rows first, or leave the column out \
-         with --columns"
+         with `columns`"
     )]
     NotFinite {
         /// The row.
@@ -116,7 +116,7 @@ pub enum LoadProblem {
     },
     /// An empty cell.
     #[error(
-        "{place}, {column}: the cell is empty; drop or fill such rows first, or leave the column out with --columns"
+        "{place}, {column}: the cell is empty; drop or fill such rows first, or leave the column out with `columns`"
     )]
     Missing {
         /// The row.
@@ -160,7 +160,7 @@ pub enum LoadProblem {
     },
     /// More than one array may be the data, or none.
     #[error(
-        "{found} can be the data (numbers, two dimensions, more than one column); choose with --array: the file holds {}",
+        "{found} can be the data (numbers, two dimensions, more than one column); choose with `array`: the file holds {}",
         listed(arrays)
     )]
     ChooseArray {
@@ -328,13 +328,13 @@ fn column_list(names: &[String], n_columns: usize) -> String {
 fn text_advice(value: &str) -> &'static str {
     let missing = ["na", "n/a", "?", "null", "none", "-", "missing"];
     if missing.contains(&value.trim().to_lowercase().as_str()) {
-        "it looks like a missing value: drop or fill such rows first, or leave the column out with --columns"
+        "it looks like a missing value: drop or fill such rows first, or leave the column out with `columns`"
     } else if value.contains(',') && value.replace(',', ".").trim().parse::<f64>().is_ok() {
         "decimal commas are not read: write numbers with a decimal point"
     } else if value.contains(';') {
-        "are cells separated by semicolons? Set --delimiter ';' and write numbers with a decimal point"
+        "are cells separated by semicolons? Set `delimiter` ';' and write numbers with a decimal point"
     } else {
-        "name the columns to use with --columns, the column of classes with --truth, or of row names with --id-column"
+        "name the columns to use with `columns`, the column of classes with `truth`, or of row names with `id_column`"
     }
 }
 
@@ -342,7 +342,7 @@ fn delimiter_advice(delimiter: &str) -> String {
     if delimiter.is_empty() {
         String::new()
     } else {
-        format!(" (cells are separated by {delimiter}; set another with --delimiter)")
+        format!(" (cells are separated by {delimiter}; set another with `delimiter`)")
     }
 }
 

@@ -31,7 +31,7 @@ impl Unpacked {
                 what: what(),
                 bytes: self.bytes.saturating_add(bytes),
                 limit: self.limit,
-                advice: "raise the limit with --max-bytes if the file is sound",
+                advice: "raise the limit with `max_bytes` if the file is sound",
             });
         }
         self.bytes += bytes;

@@ -102,7 +102,7 @@ fn read(path: &Path, options: &LoadOptions, team: &Arc<Team>) -> Result<(Table, 
 fn not_by_parts(what: &str) -> LoadProblem {
     LoadProblem::Unsupported {
         what: format!("{what} by parts, as several processes must,"),
-        advice: "convert it to Parquet, NPY or plain CSV, or run without mpirun".to_owned(),
+        advice: "convert it to Parquet, NPY or plain CSV, or run in one process".to_owned(),
     }
 }
 

@@ -63,9 +63,7 @@ pub enum ModelFileError {
         source: std::io::Error,
     },
     /// Another kind of file.
-    #[error(
-        "{name}: this is no nearfar model ({reason}); models are written by `nearfar cluster --save-model` and by save() in Python"
-    )]
+    #[error("{name}: this is no nearfar model ({reason}); name a file that `save_model` wrote")]
     Foreign {
         /// The file, or `model` for bytes from elsewhere.
         name: String,

@@ -105,7 +105,7 @@ impl std::fmt::Display for Warning {
             Self::DeadColumns { columns } => {
                 write!(
                     f,
-                    "{columns} column{} of the factor died; try fewer clusters, a smaller beta or --reseed",
+                    "{columns} column{} of the factor died; try fewer clusters, a smaller beta or `reseed`",
                     if *columns == 1 { "" } else { "s" }
                 )
             }
@@ -132,7 +132,7 @@ impl std::fmt::Display for Warning {
             ),
             Self::NearEnd { near } => write!(
                 f,
-                "trusted ranks reach the end of the {near} near ones, behind which ranks share weights; raise near (--near), or trust fewer (--neighbors)"
+                "trusted ranks reach the end of the {near} near ones, behind which ranks share weights; raise `near`, or trust fewer `neighbors`"
             ),
             Self::Narrowed => write!(f, "double precision does not fit in memory; single precision is used"),
             Self::Unsettled { agreement } => write!(

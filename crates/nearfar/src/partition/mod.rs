@@ -25,6 +25,8 @@ const FINE: f64 = 1.5;
 
 /// More nodes than this are many: the resolution is then sought on small parts of the graph.
 const MANY: usize = 1_500;
+/// Parts are made of parts while there are more than this.
+const MANY_PARTS: usize = 5_000;
 /// Parts that there must be for each cluster wanted, so that clusters can be made of them.
 const PARTS: usize = 8;
 
@@ -34,46 +36,56 @@ const PARTS: usize = 8;
 /// Of a graph of many nodes the resolution is sought on small parts of it; then the nodes move once more by themselves.
 #[must_use]
 pub fn fine(network: &Network, at_least: usize, seed: u64) -> Vec<u32> {
-    let n = network.n_nodes();
-    let found = if at_least < n { sought(network, at_least, seed, 1.0) } else { None };
-    found.map_or_else(|| (0..n as u32).collect(), |(labels, _)| labels)
-}
-
-/// The partition with the resolution that gave it, the first from this one upwards.
-fn sought(network: &Network, at_least: usize, seed: u64, from: f64) -> Option<(Vec<u32>, f64)> {
     if let Some((small, parts)) = by_parts(network, at_least, seed) {
-        let (of_parts, resolution) = sought(&small, at_least, seed, from)?;
+        let (of_parts, resolution) = raised(&small, at_least, seed, 1.0);
         let coarse: Vec<u32> = parts.iter().map(|part| of_parts[*part as usize]).collect();
         let labels = leiden::settled(network, &Leiden::new(resolution, seed), &coarse);
-        let labels = if count(&labels) >= at_least { labels } else { coarse };
-        return Some((labels, resolution));
+        return if count(&labels) >= at_least { labels } else { coarse };
     }
+    raised(network, at_least, seed, 1.0).0
+}
+
+/// The partition of all nodes with the first resolution, from this one upwards, that gives clusters enough.
+fn raised(network: &Network, at_least: usize, seed: u64, from: f64) -> (Vec<u32>, f64) {
+    let alone = || (0..network.n_nodes() as u32).collect();
     let mut settings = Leiden::new(from, seed);
+    if at_least >= network.n_nodes() {
+        return (alone(), from);
+    }
     let (mut before, mut step) = (0, FINER);
     for _ in 0..STEPS {
         let labels = leiden(network, &settings, None);
         let found = count(&labels);
         if found >= at_least {
-            return Some((labels, settings.resolution));
+            return (labels, settings.resolution);
         }
         // Clusters that lie apart are divided at a far higher resolution: longer steps, until there are more.
         step = if found > before { FINER } else { step * step };
         before = found;
         settings.resolution *= step;
     }
-    None
+    (alone(), from)
 }
 
 /// The graph of small parts, and the part of every node; `None` where there are few nodes, or too few parts for so
 /// many clusters.
 pub(crate) fn by_parts(network: &Network, at_least: usize, seed: u64) -> Option<(Network, Vec<u32>)> {
-    let n = network.n_nodes();
-    if n <= MANY {
+    let made = |network: &Network| {
+        let (parts, n_parts) = leiden::parts(network, seed);
+        let of_use = n_parts < network.n_nodes() && n_parts >= PARTS * at_least;
+        of_use.then(|| (network.aggregated(&parts, n_parts), parts))
+    };
+    if network.n_nodes() <= MANY {
         return None;
     }
-    let (parts, n_parts) = leiden::parts(network, seed);
-    let of_use = n_parts < n && n_parts >= PARTS * at_least;
-    of_use.then(|| (network.aggregated(&parts, n_parts), parts))
+    let (mut small, mut parts) = made(network)?;
+    while small.n_nodes() > MANY_PARTS
+        && let Some((smaller, of)) = made(&small)
+    {
+        parts.iter_mut().for_each(|part| *part = of[*part as usize]);
+        small = smaller;
+    }
+    Some((small, parts))
 }
 
 fn count(labels: &[u32]) -> usize {
@@ -94,11 +106,12 @@ pub(crate) fn fine_for(k: usize, n: usize) -> usize {
 /// Exactly k clusters (as many as there are points, where k is more), numbered by first appearance.
 #[must_use]
 pub fn into_exactly(network: &Network, k: usize, seed: u64, evidence: &dyn Evidence) -> Vec<u32> {
-    tree_for(network, k, seed, evidence).labels_at(k)
+    let fine = fine(network, fine_for(k, network.n_nodes()), seed);
+    MergeTree::exactly(k, network, &fine, evidence)
 }
 
 /// The same from this resolution upwards, with the one that the clusters were made at: a place to begin for graphs
-/// of the same points.
+/// of the same points. The nodes are taken as they are, however many there are.
 pub(crate) fn into_exactly_from(
     network: &Network,
     k: usize,
@@ -106,9 +119,6 @@ pub(crate) fn into_exactly_from(
     evidence: &dyn Evidence,
     from: f64,
 ) -> (Vec<u32>, f64) {
-    let n = network.n_nodes();
-    let at_least = fine_for(k, n);
-    let found = if at_least < n { sought(network, at_least, seed, from) } else { None };
-    let (fine, resolution) = found.unwrap_or_else(|| ((0..n as u32).collect(), from));
-    (MergeTree::new(network, &fine, evidence).labels_at(k), resolution)
+    let (fine, resolution) = raised(network, fine_for(k, network.n_nodes()), seed, from);
+    (MergeTree::exactly(k, network, &fine, evidence), resolution)
 }

@@ -107,12 +107,11 @@ impl PreparedGraph {
     /// # Errors
     /// When settings are out of range, the method cannot work on this data, or the observer asks to stop.
     pub fn fit(&self, params: &Params, observer: &dyn Observer) -> Result<Model> {
-        self.learn(params.settle(self.n_samples, self.n_features)?, observer)
+        self.learn(&params.settle(self.n_samples, self.n_features)?, observer)
     }
 
     /// The same, of settings that were judged.
-    pub(crate) fn learn(&self, settled: Settled, observer: &dyn Observer) -> Result<Model> {
-        let params = &settled;
+    pub(crate) fn learn(&self, params: &Settled, observer: &dyn Observer) -> Result<Model> {
         self.check_needs(params)?;
         let (n, r) = (self.n_samples, params.n_clusters);
         go_on(observer, Stage::Learn)?;

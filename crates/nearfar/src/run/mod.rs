@@ -2,7 +2,7 @@
 
 pub mod checkpoint;
 pub(crate) mod compared;
-pub mod default;
+pub(crate) mod default;
 pub mod observe;
 pub mod params;
 pub mod plan;
@@ -120,12 +120,12 @@ impl<'a> Run<'a> {
                     self.begin(input, &settled, &plan_of(input, &settled)?)?;
                 }
                 PreparedSlices::made(input, &settled, self.checkpoint, observer)?.learn(
-                    settled,
+                    &settled,
                     self.checkpoint,
                     observer,
                 )?
             }
-            _ => PreparedGraph::made(input, &settled, observer)?.learn(settled, observer)?,
+            _ => PreparedGraph::made(input, &settled, observer)?.learn(&settled, observer)?,
         };
         if let Some(checkpoint) = self.checkpoint {
             checkpoint.share_troubles(observer);

@@ -80,16 +80,31 @@ impl PartialEq for Pair {
 impl Eq for Pair {}
 
 impl MergeTree {
-    /// Join the clusters of a partition until one is left. Pieces of the graph are joined last, by what else is
-    /// known of them.
+    /// Join the clusters of a partition until one is left. Pieces of the graph are joined last, by what else is known of
+    /// them.
     #[must_use]
     pub fn new(network: &Network, partition: &[u32], evidence: &dyn Evidence) -> Self {
+        Self::down_to(1, network, partition, evidence)
+    }
+
+    /// Exactly k clusters, as [`new`](Self::new) joins them: pieces are looked at only where there are more of them.
+    pub(super) fn exactly(
+        k: usize,
+        network: &Network,
+        partition: &[u32],
+        evidence: &dyn Evidence,
+    ) -> Vec<u32> {
+        Self::down_to(k, network, partition, evidence).labels_at(k)
+    }
+
+    /// Joins until at most so many clusters are left.
+    fn down_to(count: usize, network: &Network, partition: &[u32], evidence: &dyn Evidence) -> Self {
         let mut leaves = partition.to_vec();
         let n_leaves = renumber(&mut leaves);
         let graph = network.aggregated(&leaves, n_leaves);
         let mut merges = joined_by_edges(&graph);
         let pieces = n_leaves - merges.len();
-        if pieces > 1 {
+        if pieces > count {
             let more = joined_by_evidence(&graph, &leaves, &merges, evidence);
             merges.extend(more);
         }

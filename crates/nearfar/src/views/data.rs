@@ -13,7 +13,7 @@ use crate::views::{JUDGED, MANY, SAMPLE_STREAM, Shown, Standard, View, Views, wo
 /// Rows that a mixture is fitted on, at most; views are judged on some of them.
 const SAMPLED: usize = 10_000;
 /// Stream of the rows that views are judged on.
-const JUDGED_STREAM: u64 = SAMPLE_STREAM + 1;
+const JUDGED_STREAM: u64 = SAMPLE_STREAM + 2;
 
 /// Samples, or the part of them that this process holds.
 pub(crate) struct Data<'a> {

@@ -1,6 +1,8 @@
 //! How far a view is to be trusted, without labels: the modularity of its clusters beside that of the same values
 //! with every column shuffled by itself.
 
+use rayon::prelude::*;
+
 use crate::error::Result;
 use crate::input::{Input, Metric, Samples};
 use crate::learn::nearfar::LISTS;
@@ -71,6 +73,7 @@ impl Curve {
 }
 
 /// Modularity with 1 to `most` clusters of a graph, and at which resolutions they are joined.
+#[derive(Default)]
 struct Along {
     quality: Vec<f64>,
     joins: Vec<f64>,
@@ -88,17 +91,30 @@ impl Along {
         Self { quality, joins, edge: 2.0 / network.n_edges().max(1) as f64 }
     }
 
+    /// The mean modularity of several at every number of clusters: where one has joined badly the others have not.
+    fn mean_of(all: Vec<Self>) -> Self {
+        let share = 1.0 / all.len().max(1) as f64;
+        let added = |mut sum: Self, other: Self| {
+            sum.quality.truncate(other.quality.len());
+            sum.quality.iter_mut().zip(&other.quality).for_each(|(sum, q)| *sum += q);
+            sum
+        };
+        let mut mean = all.into_iter().reduce(added).unwrap_or_default();
+        mean.quality.iter_mut().for_each(|q| *q *= share);
+        mean
+    }
+
     fn with(self, null: Self) -> Curve {
         Curve { quality: self.quality, null: null.quality, joins: self.joins, edge: self.edge }
     }
 }
 
-/// The curve of some rows of a view.
+/// The curve of some rows of a view; the null is the mean of so many shuffles.
 pub(crate) fn curve(
     samples: &Samples<'_>,
     which: &[u32],
     (view, standard): (View, &Standard),
-    (most, seed): (usize, u64),
+    (most, seed, shuffles): (usize, u64, u64),
     observer: &dyn Observer,
 ) -> Result<Curve> {
     let (n, m) = (which.len(), samples.n_features());
@@ -108,10 +124,14 @@ pub(crate) fn curve(
         Ok(Along::new(&Network::new(&ranked.start_graph()), most, seed))
     };
     let shown = Shown::rows(samples, which, view, standard);
-    let mut shuffled = shown.clone();
-    shuffled.shuffle_columns(m, &mut Stream::new(seed, SHUFFLE_STREAM));
-    let (quality, null) = rayon::join(|| of(&shown), || of(&shuffled));
-    Ok(quality?.with(null?))
+    let null_of = |shuffle: u64| -> Result<Along> {
+        let mut shuffled = shown.clone();
+        shuffled.shuffle_columns(m, &mut Stream::new(seed, SHUFFLE_STREAM + shuffle));
+        of(&shuffled)
+    };
+    let nulls = || (0..shuffles).into_par_iter().map(null_of).collect::<Result<Vec<Along>>>();
+    let (quality, nulls) = rayon::join(|| of(&shown), nulls);
+    Ok(quality?.with(Along::mean_of(nulls?)))
 }
 
 /// The curve of pairs, of which there are no columns to shuffle: the ends of the edges are dealt out anew instead.

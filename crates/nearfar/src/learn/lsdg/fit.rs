@@ -27,23 +27,23 @@ impl PreparedSlices {
         let settled = params.settle(self.n_samples(), self.n_features)?;
         let allowed = "lsdg here; the other methods are learnt from a PreparedGraph";
         ParamError::unless(settled.method == MethodParams::Lsdg, "method", settled.method.kind(), allowed)?;
-        self.learn(settled, None, observer)
+        self.learn(&settled, None, observer)
     }
 
     /// The same; kept in a checkpoint as it goes.
     pub(crate) fn learn(
         &self,
-        params: Settled,
+        params: &Settled,
         checkpoint: Option<&Checkpoint>,
         observer: &dyn Observer,
     ) -> Result<Model> {
         // The mode was chosen when the data was prepared.
         let mode = if self.binned_report().is_some() { Mode::Binned } else { Mode::Exact };
         let side_by_side = self.plan(&params.in_mode(mode))?.side_by_side;
-        in_pool(&params, || {
+        in_pool(params, || {
             let saved = self.round(checkpoint);
             with_slices!(&*self.pairs, slices => {
-                let findings = self.learn_slices(slices, &params, side_by_side, saved, observer)?;
+                let findings = self.learn_slices(slices, params, side_by_side, saved, observer)?;
                 self.finish_slices(slices, findings, saved, observer)
             })
         })

@@ -413,7 +413,7 @@ impl Cells<'_> {
             }
             _ => LoadProblem::Unsupported {
                 what: format!("{} of type {}", self.column(), shorten(&column.data_type().to_string())),
-                advice: "name the columns to use with --columns".to_owned(),
+                advice: "name the columns to use with `columns`".to_owned(),
             },
         }
     }

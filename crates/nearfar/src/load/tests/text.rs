@@ -97,7 +97,7 @@ fn what_is_wrong_is_named_with_its_place() {
     assert_eq!(
         refused("a,species\n1,setosa\n2,virginica\n"),
         "t.csv: line 2, column \"species\" (index 1): \"setosa\" is not a number; name the columns to use with \
-         --columns, the column of classes with --truth, or of row names with --id-column"
+         `columns`, the column of classes with `truth`, or of row names with `id_column`"
     );
     assert!(refused("1,2\n3,nan\n").contains("line 2, column 1 (from 0): nan is not a finite"));
     assert!(refused("1,2\n3,1e999\n").contains("1e999 is not a finite"));
@@ -113,7 +113,7 @@ fn what_is_wrong_is_named_with_its_place() {
     assert!(refused("\n# nothing\n\n").contains("no rows"));
     assert!(refused("a,b\n1,\"2\n3,4\n").contains("quote"));
     let numpy = load_bytes(b"\x93NUMPY\x01".to_vec(), Format::Csv, "t.csv", &LoadOptions::default());
-    assert!(numpy.unwrap_err().to_string().contains("looks like NPY (--format npy)"));
+    assert!(numpy.unwrap_err().to_string().contains("looks like NPY (`format` npy)"));
     assert!(refused("1,2\n3,4\0").contains("zero bytes"));
     let twice = read_with("a,a\n1,2\n", &truth("a")).unwrap_err().to_string();
     assert!(twice.contains("more than once"), "{twice}");
@@ -121,7 +121,7 @@ fn what_is_wrong_is_named_with_its_place() {
     let typo = read_with("a,species\n1,x\n", &truth("specie")).unwrap_err().to_string();
     assert!(typo.contains("did you mean \"species\"?"), "{typo}");
     let limit = LoadOptions { max_bytes: Some(5), ..LoadOptions::default() };
-    assert!(read_with("1,2\n3,4\n", &limit).unwrap_err().to_string().contains("--max-bytes"));
+    assert!(read_with("1,2\n3,4\n", &limit).unwrap_err().to_string().contains("`max_bytes`"));
     let late = format!("{}1,2,3\n", "1,2,3,\n".repeat(40));
     assert!(refused(&late).contains("line 41 has 3 cells"));
     let behind = format!("{}1,2,3,4\n", "1,2,3,\n".repeat(40));

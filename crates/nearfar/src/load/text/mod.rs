@@ -221,11 +221,11 @@ fn plain(bytes: &[u8], max_bytes: Option<u64>) -> Result<Cow<'_, [u8]>, LoadProb
 fn text_of(bytes: &[u8]) -> Result<&[u8], LoadProblem> {
     let start = &bytes[..bytes.len().min(4096)];
     let other = [
-        (&b"\x93NUMPY"[..], "NPY (--format npy)"),
-        (b"PK\x03\x04", "NPZ or another zip (--format npz)"),
-        (b"PAR1", "Parquet (--format parquet)"),
-        (b"ARROW1", "Arrow (--format arrow)"),
-        (b"MATLAB 5.0", "MATLAB (--format mat)"),
+        (&b"\x93NUMPY"[..], "NPY (`format` npy)"),
+        (b"PK\x03\x04", "NPZ or another zip (`format` npz)"),
+        (b"PAR1", "Parquet (`format` parquet)"),
+        (b"ARROW1", "Arrow (`format` arrow)"),
+        (b"MATLAB 5.0", "MATLAB (`format` mat)"),
         (b"\xff\xfe", "UTF-16 text (save it as UTF-8)"),
         (b"\xfe\xff", "UTF-16 text (save it as UTF-8)"),
     ];
@@ -238,7 +238,7 @@ fn text_of(bytes: &[u8]) -> Result<&[u8], LoadProblem> {
     if start.contains(&0) {
         return Err(LoadProblem::malformed(
             "first bytes",
-            "this is not text: there are zero bytes; set --format",
+            "this is not text: there are zero bytes; set `format`",
         ));
     }
     if !bytes.contains(&b'\n') && bytes.contains(&b'\r') {

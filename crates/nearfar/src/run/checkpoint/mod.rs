@@ -75,7 +75,7 @@ pub enum CheckpointError {
     },
     /// A run that was not to be resumed would write over a checkpoint.
     #[error(
-        "{folder}: the folder holds the checkpoint of a run of {n_samples} points; go on with it (--resume), choose another folder, or delete the nearfar-* files in it"
+        "{folder}: the folder holds the checkpoint of a run of {n_samples} points; go on with it (`resume`), choose another folder, or delete the nearfar-* files in it"
     )]
     Taken {
         /// The folder.
@@ -140,7 +140,7 @@ pub enum CheckpointError {
 /// # let folder = std::env::temp_dir().join(format!("nearfar-doc-{}", std::process::id()));
 /// // `resume` goes on from what is in the folder, and starts from the beginning where there is nothing.
 /// let checkpoint = Checkpoint::new(&folder).resume(true);
-/// let model = Run::new(&Params::lsdg(2)).checkpoint(&checkpoint).fit(&input)?;
+/// let model = Run::new(&Params::lsdg(2)).checkpoint(&checkpoint).fit(input)?;
 /// // Once the result is safe:
 /// checkpoint.remove()?;
 /// # std::fs::remove_dir(&folder).unwrap();

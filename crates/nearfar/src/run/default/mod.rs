@@ -38,6 +38,8 @@ use crate::views::data::Data;
 use crate::views::judge;
 use crate::views::{Counted, Curve, LEAST_WEIGHT, MANY, TAU, View};
 
+/// Shuffles behind the null where clusters are counted.
+const COUNTING_SHUFFLES: u64 = 2;
 /// Levels that a tree has at least, where there are points enough.
 const LEVELS: usize = 60;
 
@@ -149,11 +151,16 @@ impl Stages<'_> {
             }
             done
         };
-        stage(Stage::Views, findings, self, &|run, findings| {
-            run.judge(findings)?;
-            run.count(findings)
-        })?;
-        stage(Stage::Mixture, findings, self, &Self::try_mixture)?;
+        if self.params.find_clusters {
+            stage(Stage::Views, findings, self, &|run, findings| {
+                run.judge(findings)?;
+                run.count(findings)
+            })?;
+            stage(Stage::Mixture, findings, self, &Self::try_mixture)?;
+        } else {
+            stage(Stage::Mixture, findings, self, &Self::try_mixture)?;
+            stage(Stage::Views, findings, self, &Self::judge)?;
+        }
         self.trust();
         stage(Stage::Neighbors, findings, self, &Self::search)?;
         if self.account.engine == Engine::Mixture || findings.params.n_clusters == 1 {
@@ -195,6 +202,13 @@ impl Stages<'_> {
             self.views.push(seen);
             return Ok(());
         };
+        if self.account.engine == Engine::Mixture && !self.params.find_clusters {
+            // The mixture saw standardised columns, and the tree around its labels does, too.
+            let shown = data.views.iter().copied().find(|view| *view == View::Standard);
+            self.views =
+                shown.or(data.views.first().copied()).map(|view| Seen::of(view, None)).into_iter().collect();
+            return Ok(());
+        }
         // One view that nobody has to count by needs no judge.
         let needed = data.views.len() > 1 || self.params.find_clusters;
         if !needed {
@@ -206,6 +220,8 @@ impl Stages<'_> {
             return Ok(());
         }
         let (sample, which) = (data.sample()?, data.judged());
+        // What only weighs the views may be rougher than what says how many clusters there are.
+        let shuffles = if self.params.find_clusters { COUNTING_SHUFFLES } else { 1 };
         let curves: Result<Vec<Curve>> = data
             .views
             .par_iter()
@@ -215,7 +231,7 @@ impl Stages<'_> {
                     &sample,
                     which,
                     (*view, &data.standard),
-                    (most, seed),
+                    (most, seed, shuffles),
                     &Unheard(self.observer),
                 );
                 let (done, total) = (1, data.views.len() as u64);

@@ -161,11 +161,11 @@ impl Plan {
         }
         let smaller = Self::with(job, Precision::Single, 1, limit);
         let advice = if smaller.bytes <= limit {
-            format!("single precision would take {} (--precision single)", human_bytes(smaller.bytes))
+            format!("single precision would take {} (`precision` single)", human_bytes(smaller.bytes))
         } else {
             let most = largest_that_fits(job, limit);
             format!(
-                "at most {most} samples fit in single precision: cluster a sample of the rows, or allow more memory (--memory)"
+                "at most {most} samples fit in single precision: cluster a sample of the rows, or allow more `memory`"
             )
         };
         Err(Error::Memory { needed: least, limit, advice })
@@ -247,7 +247,7 @@ impl Plan {
             }
             least = plan.bytes;
         }
-        let rest = "take fewer near ranks or partners (--near, --far) or fewer starts, cluster a sample of the rows, or allow more memory (--memory)";
+        let rest = "take fewer near ranks or partners (`near`, `far`) or fewer starts, cluster a sample of the rows, or allow more `memory`";
         // The data once as it is and once for the search.
         let twice = held.data(job.own_rows(), job.n_features as u64).saturating_mul(2);
         let advice = if held == Held::Double && twice > limit / 2 {
@@ -365,7 +365,8 @@ impl Plan {
         let most = judging.max(searching).max(members).max(consensus);
         let bytes = data.saturating_add(fixed + lists).saturating_add(most);
         if bytes > limit {
-            let advice = "look at fewer views (--views raw), cluster a sample of the rows, or allow more memory (--memory)";
+            let advice =
+                "look at fewer views (`views` raw), cluster a sample of the rows, or allow more `memory`";
             return Err(Error::Memory { needed: bytes, limit, advice: advice.into() });
         }
         let workers = (threads * job.ranks.unwrap_or(1).max(1) as u64) as f64;
@@ -412,9 +413,9 @@ impl Plan {
             least = plan.bytes;
         }
         let advice = if family.own > limit / 2 {
-            "the method holds n x n matrices: cluster a sample of the rows, choose a method of a sparse graph such as phals, or allow more memory (--memory)"
+            "the method holds n x n matrices: cluster a sample of the rows, choose a method of a sparse graph such as phals, or allow more `memory`"
         } else {
-            "cluster a sample of the rows, or allow more memory (--memory)"
+            "cluster a sample of the rows, or allow more `memory`"
         };
         Err(Error::Memory { needed: least, limit, advice: advice.into() })
     }
@@ -562,7 +563,7 @@ mod tests {
         let error = Plan::new(&job(10_000), Precision::Auto, 100 << 20).unwrap_err().to_string();
         assert!(error.contains("samples fit"), "{error}");
         let error = Plan::new(&job(10_000), Precision::Double, alone.bytes - 1).unwrap_err().to_string();
-        assert!(error.contains("--precision single"), "{error}");
+        assert!(error.contains("`precision` single"), "{error}");
     }
 
     #[test]

@@ -1,13 +1,16 @@
-//! `nearfar repro` and `nearfar compare`, as a user runs them: on files of one's own, killed, resumed, with mistakes.
+//! `nearfar-repro`, as a user runs it: on files of one's own, killed, resumed, with mistakes.
 
+#[path = "../../nearfar-cli/tests/common/mod.rs"]
 mod common;
 
 use std::path::Path;
 use std::time::Duration;
 
+use nearfar::generate::{Kind, MakeParams, make};
+use nearfar::load::NpzWriter;
 use serde_json::Value;
 
-use common::{command, fail, folder, nearfar, stderr, succeed};
+use common::{command, fail, folder, nearfar as run, stderr, succeed};
 
 const STUDY: &str = r#"
 title = "A study of our own"
@@ -33,8 +36,22 @@ mu = { logspace = [-1, 0, 3] }
 const MOST_RUNS: usize = 36;
 
 fn data(folder: &Path) {
-    succeed(folder, &["make", "blobs", "-n", "48", "--seed", "1", "-o", "blobs.csv"]);
-    succeed(folder, &["make", "moons", "-n", "40", "--seed", "2", "-o", "moons.npz"]);
+    let made = |kind, n_samples, seed| {
+        make(kind, &MakeParams { n_samples: Some(n_samples), seed, ..MakeParams::default() }).unwrap()
+    };
+    let blobs = made(Kind::Blobs, 48, 1);
+    let mut csv = blobs.feature_names.join(",") + ",truth\n";
+    for (row, class) in blobs.data.chunks_exact(blobs.n_features).zip(&blobs.truth) {
+        row.iter().for_each(|value| csv += &format!("{value:?},"));
+        csv += &format!("{class}\n");
+    }
+    std::fs::write(folder.join("blobs.csv"), csv).unwrap();
+    let moons = made(Kind::Moons, 40, 2);
+    let mut npz = NpzWriter::new(Vec::new());
+    npz.add("X", &[moons.n_samples, moons.n_features], &moons.data).unwrap();
+    let truth: Vec<i64> = moons.truth.iter().map(|&class| class as i64).collect();
+    npz.add("y", &[truth.len()], &truth).unwrap();
+    std::fs::write(folder.join("moons.npz"), npz.finish().unwrap()).unwrap();
     let manifest = "[[dataset]]\nname = \"blobs\"\nfile = \"blobs.csv\"\ntruth = \"truth\"\nscale = \"standard\"\n\
                     [[dataset]]\nname = \"moons\"\ntitle = \"Two moons\"\nfile = \"moons.npz\"\ntruth = \"y\"\nk = 2\n";
     std::fs::write(folder.join("datasets.toml"), manifest).unwrap();
@@ -64,13 +81,13 @@ fn numbers(folder: &Path, out: &str) -> Value {
 fn a_study_killed_at_random_moments_ends_like_an_unbroken_one() {
     let folder = folder("repro-killed");
     data(&folder);
-    let whole = nearfar(&folder, &["repro", "mine.toml", "--data", ".", "-o", "whole"]);
+    let whole = run(&folder, &["mine.toml", "--data", ".", "-o", "whole"]);
     assert!(whole.status.success(), "{}", stderr(&whole));
     let mut delay = 7;
     let mut kills = 0;
     loop {
         let mut child =
-            command(&folder, &["repro", "mine.toml", "--data", ".", "-o", "broken", "-q"]).spawn().unwrap();
+            command(&folder, &["mine.toml", "--data", ".", "-o", "broken", "-q"]).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(delay));
         if child.try_wait().unwrap().is_some() {
             break;
@@ -82,7 +99,7 @@ fn a_study_killed_at_random_moments_ends_like_an_unbroken_one() {
         assert!(kills < 40, "never got through");
     }
     // What is stored is not run again: a last call only writes the tables.
-    let last = nearfar(&folder, &["repro", "mine.toml", "--data", ".", "-o", "broken"]);
+    let last = run(&folder, &["mine.toml", "--data", ".", "-o", "broken"]);
     assert!(last.status.success(), "{}", stderr(&last));
     assert_eq!(numbers(&folder, "whole"), numbers(&folder, "broken"));
     let stored = |output: &std::process::Output| {
@@ -98,7 +115,7 @@ fn a_study_killed_at_random_moments_ends_like_an_unbroken_one() {
     }
     let page = std::fs::read_to_string(folder.join("whole/mine.html")).unwrap();
     let markdown = std::fs::read_to_string(folder.join("whole/mine.md")).unwrap();
-    assert!(markdown.contains("`nearfar repro mine.toml --data DIR`"), "{markdown}");
+    assert!(markdown.contains("`nearfar-repro mine.toml --data DIR`"), "{markdown}");
     assert!(page.contains("Two moons") && page.contains("chosen WITH labels") && !page.contains("http://"));
     let side = succeed(&folder, &["compare", "whole", "broken"]);
     assert!(side.contains("LSDG [labels]") && side.contains("+0.000"), "{side}");
@@ -110,7 +127,7 @@ fn runs_of_a_search_serve_the_chosen_setting_and_are_in_the_record() {
     data(&folder);
     let study = "title = \"t\"\nstarts = 3\nscreen = 2\n[[row]]\nname = \"GNMF\"\nmethod = \"gnmf\"\n[row.grid]\nlambda = [1, 100]\n";
     std::fs::write(folder.join("grid.toml"), study).unwrap();
-    succeed(&folder, &["repro", "grid.toml", "--data", ".", "-o", "out", "--only", "moons", "-q"]);
+    succeed(&folder, &["grid.toml", "--data", ".", "-o", "out", "--only", "moons", "-q"]);
     let record = || {
         let text = std::fs::read_to_string(folder.join("out/grid.json")).unwrap();
         serde_json::from_str::<Value>(&text).unwrap()["provenance"].take()
@@ -125,7 +142,7 @@ fn runs_of_a_search_serve_the_chosen_setting_and_are_in_the_record() {
         (first["run_seconds"].as_f64().unwrap() - first["runs"][0]["seconds"].as_f64().unwrap()).abs() < 1e-9
     );
     // Another call takes them all from the store, with the seconds that they took then.
-    succeed(&folder, &["repro", "grid.toml", "--data", ".", "-o", "out", "--only", "moons", "-q"]);
+    succeed(&folder, &["grid.toml", "--data", ".", "-o", "out", "--only", "moons", "-q"]);
     assert_eq!(record()["runs"], first["runs"]);
 }
 
@@ -137,10 +154,10 @@ fn a_dataset_that_is_wrong_is_told_before_the_first_one_is_run() {
     let wrong = manifest.replace("truth = \"y\"", "truth = \"z\"");
     assert_ne!(manifest, wrong);
     std::fs::write(folder.join("datasets.toml"), wrong).unwrap();
-    let said = fail(&folder, &["repro", "mine.toml", "--data", ".", "-o", "late"], 2);
+    let said = fail(&folder, &["mine.toml", "--data", ".", "-o", "late"], 2);
     assert!(said.contains("\"z\"") && !said.contains("runs, blobs"), "{said}");
     std::fs::write(folder.join("datasets.toml"), manifest).unwrap();
-    let good = nearfar(&folder, &["repro", "mine.toml", "--data", ".", "-o", "late"]);
+    let good = run(&folder, &["mine.toml", "--data", ".", "-o", "late"]);
     assert!(good.status.success(), "{}", stderr(&good));
 }
 
@@ -148,7 +165,7 @@ fn a_dataset_that_is_wrong_is_told_before_the_first_one_is_run() {
 fn datasets_are_told_without_running_anything() {
     let folder = folder("repro-datasets");
     data(&folder);
-    let said = succeed(&folder, &["repro", "table-datasets", "--data", ".", "-o", "sets"]);
+    let said = succeed(&folder, &["table-datasets", "--data", ".", "-o", "sets"]);
     assert!(said.contains("Two moons") && !folder.join("sets/runs.sqlite").exists(), "{said}");
     let text = std::fs::read_to_string(folder.join("sets/table-datasets.json")).unwrap();
     let table: Value = serde_json::from_str(&text).unwrap();
@@ -163,10 +180,9 @@ fn every_row_of_the_built_in_studies_runs() {
     let folder = folder("studies");
     data(&folder);
     for study in ["table-clustering", "table-ablation", "table-orthogonality", "table-aosymnmf"] {
-        let out =
-            ["repro", study, "--data", ".", "-o", "all", "--only", "moons", "--starts", "2", "--screen", "1"];
+        let out = [study, "--data", ".", "-o", "all", "--only", "moons", "--starts", "2", "--screen", "1"];
         succeed(&folder, &[&out[..], &["--thin", "100", "-q"]].concat());
-        let printed = succeed(&folder, &["repro", study, "--print"]);
+        let printed = succeed(&folder, &[study, "--print"]);
         let rows = printed.matches("[[row]]").count();
         let text = std::fs::read_to_string(folder.join("all").join(format!("{study}.json"))).unwrap();
         let table: Value = serde_json::from_str(&text).unwrap();
@@ -186,10 +202,10 @@ fn labels_made_elsewhere_stand_in_the_same_table() {
     let study = "title = \"t\"\nstarts = 2\ndatasets = [\"moons\"]\n[[row]]\nname = \"mine\"\nlabels = \"{dataset}-{seed}.txt\"\n\
                  [[row]]\nname = \"k-means\"\nmethod = \"kmeans\"\n";
     std::fs::write(folder.join("mine.toml"), study).unwrap();
-    let shown = succeed(&folder, &["repro", "mine.toml", "--data", ".", "-o", "out", "-q"]);
+    let shown = succeed(&folder, &["mine.toml", "--data", ".", "-o", "out", "-q"]);
     assert!(shown.contains("mine") && shown.contains("k-means"), "{shown}");
     // The finished table, written again from its JSON.
-    let again = succeed(&folder, &["repro", "out/mine.json", "-o", "again", "-q"]);
+    let again = succeed(&folder, &["out/mine.json", "-o", "again", "-q"]);
     assert_eq!(again, shown);
     for ending in ["md", "csv", "tex", "json", "html"] {
         let of =
@@ -197,23 +213,23 @@ fn labels_made_elsewhere_stand_in_the_same_table() {
         assert_eq!(of("again"), of("out"), "{ending}");
     }
     std::fs::write(folder.join("other.json"), "{\"format\": 3}").unwrap();
-    let refused = fail(&folder, &["repro", "other.json", "-o", "again"], 2);
+    let refused = fail(&folder, &["other.json", "-o", "again"], 2);
     assert!(refused.contains("other.json") && refused.contains("no study's JSON"), "{refused}");
-    assert!(fail(&folder, &["repro", "nowhere.json"], 2).contains("cannot be read"));
+    assert!(fail(&folder, &["nowhere.json"], 2).contains("cannot be read"));
     std::fs::write(folder.join("moons-1.txt"), "0\n1\n").unwrap();
-    let error = fail(&folder, &["repro", "mine.toml", "--data", ".", "-o", "out", "-q"], 2);
+    let error = fail(&folder, &["mine.toml", "--data", ".", "-o", "out", "-q"], 2);
     assert!(error.contains("moons-1.txt has 2 labels; moons has 40 samples"), "{error}");
 }
 
 #[test]
 fn tables_made_one_by_one_are_put_together() {
     fn join<'a>(parts: &[&'a str]) -> Vec<&'a str> {
-        [&["repro", "-o", "joined"], parts].concat()
+        [&["-o", "joined"], parts].concat()
     }
     let folder = folder("repro-joined");
     data(&folder);
     let run = |out: &str, more: &[&str]| {
-        succeed(&folder, &[&["repro", "mine.toml", "--data", ".", "-o", out, "-q"], more].concat())
+        succeed(&folder, &[&["mine.toml", "--data", ".", "-o", out, "-q"], more].concat())
     };
     run("whole", &[]);
     run("a", &["--rows", "PHALS"]);
@@ -225,7 +241,7 @@ fn tables_made_one_by_one_are_put_together() {
     assert_eq!(numbers(&folder, "joined"), numbers(&folder, "whole"));
     let markdown = std::fs::read_to_string(folder.join("joined/mine.md")).unwrap();
     assert!(
-        markdown.contains("- nearfar repro mine.toml --data DIR --only moons --rows \"LSDG\": nearfar"),
+        markdown.contains("- nearfar-repro mine.toml --data DIR --only moons --rows \"LSDG\": nearfar"),
         "{markdown}"
     );
     // With a gap.
@@ -234,12 +250,10 @@ fn tables_made_one_by_one_are_put_together() {
     let side = succeed(&folder, &["compare", "joined", "whole"]);
     assert!(side.contains("LSDG [cut]") && !side.contains("NaN"), "{side}");
     // And cut to a part.
-    let shown = succeed(
-        &folder,
-        &["repro", "whole/mine.json", "--rows", "LSDG", "--only", "Two moons", "-o", "cut", "-q"],
-    );
+    let shown =
+        succeed(&folder, &["whole/mine.json", "--rows", "LSDG", "--only", "Two moons", "-o", "cut", "-q"]);
     assert!(shown.contains("Two moons") && !shown.contains("PHALS") && !shown.contains("blobs"), "{shown}");
-    let error = fail(&folder, &["repro", "whole/mine.json", "--rows", "X", "-o", "cut"], 2);
+    let error = fail(&folder, &["whole/mine.json", "--rows", "X", "-o", "cut"], 2);
     assert!(error.contains("there are PHALS, LSDG"), "{error}");
     // What cannot be put together, before anything is written.
     let before = std::fs::read(folder.join("joined/mine.md")).unwrap();
@@ -256,7 +270,7 @@ fn tables_made_one_by_one_are_put_together() {
 fn figures_are_drawn_of_any_data() {
     let folder = folder("repro-figures");
     data(&folder);
-    let shown = succeed(&folder, &["repro", "figures", "--data", ".", "-o", "out", "--only", "moons", "-q"]);
+    let shown = succeed(&folder, &["figures", "--data", ".", "-o", "out", "--only", "moons", "-q"]);
     let names = [
         "correct-rate",
         "symnmf-neighbors",
@@ -280,17 +294,15 @@ fn mistakes_are_named_before_anything_runs() {
     let folder = folder("repro-wrong");
     data(&folder);
     let fails = |args: &[&str]| fail(&folder, args, 2);
-    let unknown = fails(&["repro", "table-clusterin", "--data", "."]);
+    let unknown = fails(&["table-clusterin", "--data", "."]);
     assert!(unknown.contains("table-clustering"), "{unknown}");
-    assert!(fails(&["repro", "mine.toml", "--data", "nowhere"]).contains("datasets.toml"));
-    assert!(
-        fails(&["repro", "mine.toml", "--data", ".", "--only", "iris"]).contains("there are blobs, moons")
-    );
-    assert!(fails(&["repro", "mine.toml", "--data", ".", "--rows", "X"]).contains("there are PHALS, LSDG"));
-    assert!(fails(&["repro", "mine.toml", "--data", ".", "--starts", "1"]).contains("2 to 1000"));
+    assert!(fails(&["mine.toml", "--data", "nowhere"]).contains("datasets.toml"));
+    assert!(fails(&["mine.toml", "--data", ".", "--only", "iris"]).contains("there are blobs, moons"));
+    assert!(fails(&["mine.toml", "--data", ".", "--rows", "X"]).contains("there are PHALS, LSDG"));
+    assert!(fails(&["mine.toml", "--data", ".", "--starts", "1"]).contains("2 to 1000"));
     let with = |from: &str, to: &str| {
         std::fs::write(folder.join("wrong.toml"), STUDY.replace(from, to)).unwrap();
-        fails(&["repro", "wrong.toml", "--data", ".", "-o", "out"])
+        fails(&["wrong.toml", "--data", ".", "-o", "out"])
     };
     let misspelt = with("alpha =", "alpa =");
     assert!(misspelt.contains("row \"LSDG\"") && misspelt.contains("did you mean \"alpha\"?"), "{misspelt}");
@@ -299,22 +311,32 @@ fn mistakes_are_named_before_anything_runs() {
     assert!(!folder.join("out/mine.md").exists());
     let manifest = std::fs::read_to_string(folder.join("datasets.toml")).unwrap();
     std::fs::write(folder.join("datasets.toml"), manifest.replace("truth = \"y\"\n", "")).unwrap();
-    let error = fails(&["repro", "mine.toml", "--data", ".", "-o", "out", "-q"]);
+    let error = fails(&["mine.toml", "--data", ".", "-o", "out", "-q"]);
     assert!(error.contains("\"moons\" needs its classes"), "{error}");
 }
 
 #[test]
-fn two_runs_are_compared_differences_first() {
-    let folder = folder("compare-runs");
+fn studies_alone_are_compared() {
+    let folder = folder("repro-compared");
     data(&folder);
-    for (seed, out) in [("0", "a"), ("1", "b")] {
-        succeed(
-            &folder,
-            &["cluster", "blobs.csv", "-k", "3", "--truth", "truth", "--seed", seed, "--out-dir", out, "-q"],
-        );
+    assert!(fail(&folder, &["compare", ".", "nowhere"], 2).contains("`nearfar compare`"));
+    assert!(fail(&folder, &["compare", "nowhere", "."], 2).contains("nowhere cannot be read"));
+    assert!(fail(&folder, &["compare", "mine.toml", "."], 2).contains("mine.toml is not JSON"));
+    std::fs::write(folder.join("other.json"), "{}").unwrap();
+    assert!(fail(&folder, &["compare", "other.json", "."], 2).contains("no table of `nearfar-repro`"));
+}
+
+#[test]
+fn the_program_tells_of_its_flags() {
+    let folder = folder("repro-told");
+    assert!(fail(&folder, &[], 2).contains("Usage: nearfar-repro"));
+    let help = succeed(&folder, &["--help"]);
+    for word in ["table-clustering", "--thin", "compare", "completions", "man", "130"] {
+        assert!(help.contains(word), "{word}: {help}");
     }
-    let shown = succeed(&folder, &["compare", "a", "b"]);
-    assert!(shown.contains("--seed") && shown.contains("adjusted Rand index"), "{shown}");
-    assert!(fail(&folder, &["compare", "a", "nowhere"], 2).contains("cannot be read"));
-    assert!(fail(&folder, &["compare", "a", "."], 2).contains("neither a run"));
+    assert!(succeed(&folder, &["--version"]).starts_with("nearfar-repro 0."));
+    assert!(succeed(&folder, &["completions", "bash"]).contains("--screen"));
+    assert!(succeed(&folder, &["man"]).contains(".TH nearfar-repro"));
+    assert!(fail(&folder, &["--data", "."], 2).contains("<STUDY>"));
+    fail(&folder, &["table-clustering", "compare", "a", "b"], 2);
 }
