@@ -40,18 +40,18 @@ class NearFar(NearFarBase):
         alone. All processes get the same labels. Samples are not kept, so there is no `predict` and no
         `similarity_`. A failure in one process is an exception in all.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        How far apart two samples are. With "precomputed", X holds distances, n x n.
+        Distance between samples. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
         With "precomputed", X holds affinities, n x n, symmetric and 0 or more.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
         Called after every round of every member with a dict (the columns of `trace_`). If it returns a true value
         the run starts no further members and labels what it has learnt.
@@ -209,17 +209,17 @@ class LSDG(LSDGBase):
         Named settings: default (scale-free, a consensus of 12 starts), paper or demo (the published numbers, one
         start).
     n_neighbors : int, default=None
-        Neighbour ranks to trust; mu follows; 1 or more. If left out: 12 in the preset default.
+        Neighbour ranks to trust; mu follows; 1 or more. By default: 12 in the preset default.
     alpha : float, default=None
         Orthogonality: in the preset default a share of the graph's leading eigenvalue, else the published number; 0
-        to 1e9. If left out: 0.5 in the preset default, else 0.1.
+        to 1e9. By default: 0.5 in the preset default, else 0.1.
     beta : float, default=None
-        Weight of the dissimilarity; 0 to 1e9. If left out: 10; 1 in the preset demo.
+        Weight of the dissimilarity; 0 to 1e9. By default: 10; 1 in the preset demo.
     mu : float, default=None
-        Density of the weights, in place of a number of ranks to trust; 1e-9 to 1e9. If left out: 0.1 in the preset
+        Density of the weights, in place of a number of ranks to trust; 1e-9 to 1e9. By default: 0.1 in the preset
         paper, 0.5 in demo.
     eta : float, default=None
-        Price of overlap; 0 or more and below mu. If left out: 0.99 mu.
+        Price of overlap; 0 or more and below mu. By default: 0.99 mu.
     dissimilarity : bool, default=True
         Let the dissimilarity take part.
     orthogonality : bool, default=True
@@ -227,31 +227,31 @@ class LSDG(LSDGBase):
     regularizer : {"proposed", "offdiagonal", "logdet"}, default="proposed"
         What keeps the columns of the factor apart.
     solver : {"columns", "multiplicative"}, default=None
-        How the factor is found. If left out: columns with the proposed regulariser, else multiplicative.
+        How the factor is found. By default: columns with the proposed regulariser, else multiplicative.
     reseed : bool, default=False
         Start columns of the factor again when they die.
     n_init : int, default=None
-        Independent starts; 1 to 1000. If left out: 12 in the preset default, else 1.
+        Independent starts; 1 to 1000. By default: 12 in the preset default, else 1.
     init : {"random", "spectral", "both"}, default=None
-        Where starts begin. If left out: both in the preset default, else random.
+        Where starts begin. By default: both in the preset default, else random.
     prune : {"none", "quarter", "half", "outliers"}, default=None
         Starts left out of the consensus: outliers (a cut three times the best), the worse quarter or half, or none.
-        If left out: outliers in the preset default, else none.
+        By default: outliers in the preset default, else none.
     mode : {"auto", "exact", "binned"}, default="auto"
         How pairs are held: exact (n squared), binned (grows with n), or auto: exact where it fits and does not take
         long.
     near : int, default=None
-        Neighbour ranks with a weight of their own, in binned mode; 8 to 30000. If left out: 128, or 64 for more than
+        Neighbour ranks with a weight of their own, in binned mode; 8 to 30000. By default: 128, or 64 for more than
         50,000 points.
     far : int, default=None
-        Far partners drawn for every point, in binned mode; 1 to 30000. If left out: 128, or 64 for more than 50,000
+        Far partners drawn for every point, in binned mode; 1 to 30000. By default: 128, or 64 for more than 50,000
         points.
     bins : int, default=None
-        Bins that share the far ranks, in binned mode; 1 to 30000. If left out: 64.
+        Bins that share the far ranks, in binned mode; 1 to 30000. By default: 64.
     precision : {"auto", "double", "single"}, default="auto"
         Storage of the pairs, or of n x n matrices; auto is double where it fits, and single for cgsymnmf.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=0.0001
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     kmeans_restarts : int, default=20
@@ -265,21 +265,21 @@ class LSDG(LSDGBase):
         so there is no `predict`, and neither `similarity_` nor `dissimilarity_`. A failure in one process is an
         exception in all.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        How far apart two samples are. With "precomputed", X holds distances, n x n.
+        Distance between samples. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
         With "precomputed", X holds affinities, n x n, symmetric and 0 or more.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -295,10 +295,10 @@ class LSDG(LSDGBase):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -306,15 +306,15 @@ class LSDG(LSDGBase):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
     near_weights_ : ndarray of shape (n_samples,)
         Trust in each rank as a neighbour, from rank 0, the point itself; sums to 1.
     far_weights_ : ndarray of shape (n_samples,)
@@ -322,7 +322,7 @@ class LSDG(LSDGBase):
     similarity_ : csr_matrix of shape (n_samples, n_samples)
         The learnt similarity S.
     dissimilarity_ : csr_matrix of shape (n_samples, n_samples)
-        The learnt dissimilarity D, made when it is first asked for.
+        The learnt dissimilarity D, computed on first access.
     affinity_matrix_ : ndarray of shape (n_samples, n_samples)
         S, D and the factor merged, with `store_affinity`.
     embedding_ : ndarray of shape (n_samples, n_clusters)
@@ -330,7 +330,7 @@ class LSDG(LSDGBase):
     eigenvalues_ : ndarray of shape (n_clusters + 1,)
         Leading eigenvalues of the normalised merged similarity.
     sigma_ : ndarray of shape (n_samples,)
-        Local scales, in the units of the data; not where affinities were given.
+        Local scales, in the units of the data. Not set for affinities.
 
     Notes
     -----
@@ -456,29 +456,29 @@ class PHALS(BaseClusterer):
     graph : {"ncut", "lsdg"}, default="ncut"
         Which graph of nearest neighbours: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg).
     n_neighbors : int, default=None
-        Nearest others that count in the graph; 1 or more. If left out: by the number of points.
+        Nearest others that count in the graph; 1 or more. By default: by the number of points.
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=1e-05
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        How far apart two samples are. With "precomputed", X holds distances, n x n.
+        Distance between samples. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
         With "precomputed", X holds affinities, n x n, symmetric and 0 or more.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -494,10 +494,10 @@ class PHALS(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -505,15 +505,15 @@ class PHALS(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
         The graph that was factored or cut.
     sigma_ : ndarray of shape (n_samples,)
@@ -521,7 +521,7 @@ class PHALS(BaseClusterer):
 
     Notes
     -----
-    The best plain symmetric NMF here: few iterations, no parameter. It is also the column step of LSDG. A column
+    As the best plain symmetric NMF here: few iterations, no parameter. It is also the column step of LSDG. A column
     that becomes zero stays zero; the run then reports dead columns.
 
 
@@ -592,33 +592,33 @@ class AOSymNMF(BaseClusterer):
     regularizer : {"proposed", "offdiagonal", "logdet"}, default="proposed"
         What keeps the columns of the factor apart.
     solver : {"columns", "multiplicative"}, default=None
-        How the factor is found. If left out: columns with the proposed regulariser, else multiplicative.
+        How the factor is found. By default: columns with the proposed regulariser, else multiplicative.
     graph : {"ncut", "lsdg"}, default="ncut"
         Which graph of nearest neighbours: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg).
     n_neighbors : int, default=None
-        Nearest others that count in the graph; 1 or more. If left out: by the number of points.
+        Nearest others that count in the graph; 1 or more. By default: by the number of points.
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=1e-05
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        How far apart two samples are. With "precomputed", X holds distances, n x n.
+        Distance between samples. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
         With "precomputed", X holds affinities, n x n, symmetric and 0 or more.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -634,10 +634,10 @@ class AOSymNMF(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -645,15 +645,15 @@ class AOSymNMF(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
         The graph that was factored or cut.
     sigma_ : ndarray of shape (n_samples,)
@@ -661,12 +661,12 @@ class AOSymNMF(BaseClusterer):
 
     Notes
     -----
-    When columns of V overlap too much and clusters blur. Off-diagonal pressure kills columns at large α; the
+    When columns of V overlap too much and clusters blur. At large α the off-diagonal term makes columns vanish; the
     proposed term does not shrink V.
 
 
     References: Lyu, Jia, "Learnable Similarity and Dissimilarity Guided Symmetric Non-Negative Matrix
-    Factorization". The updates by products are our derivation; which ones the authors ran is not known.
+    Factorization". The multiplicative updates are our derivation; it is not known which ones the authors ran.
 
 
     Examples
@@ -740,29 +740,29 @@ class SymNMF(BaseClusterer):
     graph : {"ncut", "lsdg"}, default="ncut"
         Which graph of nearest neighbours: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg).
     n_neighbors : int, default=None
-        Nearest others that count in the graph; 1 or more. If left out: by the number of points.
+        Nearest others that count in the graph; 1 or more. By default: by the number of points.
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=1e-05
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        How far apart two samples are. With "precomputed", X holds distances, n x n.
+        Distance between samples. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
         With "precomputed", X holds affinities, n x n, symmetric and 0 or more.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -778,10 +778,10 @@ class SymNMF(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -789,15 +789,15 @@ class SymNMF(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
         The graph that was factored or cut.
     sigma_ : ndarray of shape (n_samples,)
@@ -805,16 +805,15 @@ class SymNMF(BaseClusterer):
 
     Notes
     -----
-    `multiplicative` is the control that the other methods are compared with; it stops early and far from a minimum
-    unless the tolerance is small. `newton` reaches the best minima of the three on up to a few thousand points,
-    `gradient` on more.
+    `multiplicative` is the control for the other methods; it stops early and far from a minimum unless the tolerance
+    is small. `newton` reaches the best minima of the three on up to a few thousand points, `gradient` on more.
 
 
     References: Kuang, Ding, Park, "Symmetric nonnegative matrix factorization for graph clustering", SDM 2012;
     Kuang, Yun, Park, "SymNMF: nonnegative low-rank approximation of a similarity matrix for graph clustering", J.
     Global Optimization 2015. `newton` follows their program, except that a Hessian is renewed after ten iterations
-    even where the free set stands still. That the paper compared with ran the multiplicative form is inferred from
-    its figures.
+    even if the free set does not change. From the figures of the LSDG paper we infer that it ran the multiplicative
+    form.
 
 
     Examples
@@ -884,29 +883,29 @@ class ANLS(BaseClusterer):
     graph : {"ncut", "lsdg"}, default="ncut"
         Which graph of nearest neighbours: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg).
     n_neighbors : int, default=None
-        Nearest others that count in the graph; 1 or more. If left out: by the number of points.
+        Nearest others that count in the graph; 1 or more. By default: by the number of points.
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=1e-05
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        How far apart two samples are. With "precomputed", X holds distances, n x n.
+        Distance between samples. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
         With "precomputed", X holds affinities, n x n, symmetric and 0 or more.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -922,10 +921,10 @@ class ANLS(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -933,15 +932,15 @@ class ANLS(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
         The graph that was factored or cut.
     sigma_ : ndarray of shape (n_samples,)
@@ -949,8 +948,8 @@ class ANLS(BaseClusterer):
 
     Notes
     -----
-    A good symmetric NMF with guarantees of least squares; on most data as good as Newton's at a fraction of its
-    cost. Choose `columns` for many clusters.
+    A good symmetric NMF with the guarantees of least squares. On most data it is as good as Newton's method at a
+    fraction of its cost. Choose `columns` for many clusters.
 
 
     References: Zhu, Li, Liu, Li, "Dropping symmetry for fast symmetric nonnegative matrix factorization", NeurIPS
@@ -1026,29 +1025,29 @@ class SBSUM(BaseClusterer):
     graph : {"ncut", "lsdg"}, default="ncut"
         Which graph of nearest neighbours: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg).
     n_neighbors : int, default=None
-        Nearest others that count in the graph; 1 or more. If left out: by the number of points.
+        Nearest others that count in the graph; 1 or more. By default: by the number of points.
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=1e-05
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        How far apart two samples are. With "precomputed", X holds distances, n x n.
+        Distance between samples. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
         With "precomputed", X holds affinities, n x n, symmetric and 0 or more.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -1064,10 +1063,10 @@ class SBSUM(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -1075,15 +1074,15 @@ class SBSUM(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
         The graph that was factored or cut.
     sigma_ : ndarray of shape (n_samples,)
@@ -1091,13 +1090,12 @@ class SBSUM(BaseClusterer):
 
     Notes
     -----
-    Few iterations and good minima; no parameter to choose. Among the plain symmetric NMFs the first to try beside
-    `phals`.
+    As the first plain symmetric NMF to try beside `phals`: few iterations, good minima, no parameter to choose.
 
 
     References: Shi, Sun, Lu, Hong, Razaviyayn, "Inexact block coordinate descent methods for symmetric nonnegative
-    matrix factorization", IEEE Trans. Signal Processing 2017. The scalar form agrees with the authors' program and
-    was proven again; the bound of the vector form is our derivation of the paper's idea (see the module's source).
+    matrix factorization", IEEE Trans. Signal Processing 2017. The scalar form agrees with the authors' program, and
+    we proved it again. The bound of the vector form is our derivation of the paper's idea (see the module's source).
 
 
     Examples
@@ -1169,29 +1167,29 @@ class GSNMF(BaseClusterer):
     graph : {"ncut", "lsdg"}, default="ncut"
         Which graph of nearest neighbours: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg).
     n_neighbors : int, default=None
-        Nearest others that count in the graph; 1 or more. If left out: by the number of points.
+        Nearest others that count in the graph; 1 or more. By default: by the number of points.
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=1e-05
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        How far apart two samples are. With "precomputed", X holds distances, n x n.
+        Distance between samples. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
         With "precomputed", X holds affinities, n x n, symmetric and 0 or more.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -1207,10 +1205,10 @@ class GSNMF(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -1218,15 +1216,15 @@ class GSNMF(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
         The graph that was factored or cut.
     sigma_ : ndarray of shape (n_samples,)
@@ -1234,12 +1232,12 @@ class GSNMF(BaseClusterer):
 
     Notes
     -----
-    Where neighbours should share labels more firmly than plain symmetric NMF has it; λ about 1.
+    When neighbours should share labels more firmly than in plain symmetric NMF; use λ of about 1.
 
 
     References: Gao, Guan, Su, "Graph regularized symmetric non-negative matrix factorization for graph clustering",
-    ICDM workshops 2018. The objective and `admm` are read from the authors' program, whose λ in effect is half of
-    ours; the multiplicative form and its proof are our derivation. That labels are the largest entries is assumed.
+    ICDM workshops 2018. The objective and `admm` are taken from the authors' program, whose λ is in effect half of
+    ours. The multiplicative form and its proof are our derivation. We assume that labels are the largest entries.
 
 
     Examples
@@ -1313,29 +1311,29 @@ class GNMF(BaseClusterer):
     graph : {"ncut", "lsdg"}, default="ncut"
         Which graph of nearest neighbours: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg).
     n_neighbors : int, default=None
-        Nearest others that count in the graph; 1 or more. If left out: by the number of points.
+        Nearest others that count in the graph; 1 or more. By default: by the number of points.
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=1e-05
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     kmeans_restarts : int, default=20
         Runs of k-means, the best of which counts; 1 or more.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        How far apart two samples are; with "cosine" every sample is first scaled to length 1.
+        Distance between samples. With "cosine" every sample is first scaled to length 1.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -1351,10 +1349,10 @@ class GNMF(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -1362,15 +1360,15 @@ class GNMF(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
         The graph that was factored or cut.
     sigma_ : ndarray of shape (n_samples,)
@@ -1378,13 +1376,13 @@ class GNMF(BaseClusterer):
 
     Notes
     -----
-    When features are additive parts (counts, pixels) and U should be readable. λ has no natural scale, as (cU, V/c)
-    fits as well and makes the graph term as small as one likes; the normalised start is all that holds it.
+    When features are additive parts (counts, pixels) and U should be readable. λ has no natural scale: (cU, V/c)
+    fits equally well and makes the graph term arbitrarily small. Only the normalised start prevents that.
 
 
     References: Cai, He, Han, Huang, "Graph regularized nonnegative matrix factorization for data representation",
-    IEEE TPAMI 2011. Objective and update are those of the published program; it used a binary 5-neighbour graph and
-    ten short restarts, we use the graph all methods share and `--starts`.
+    IEEE TPAMI 2011. Objective and update are those of the published program. It used a binary 5-neighbour graph and
+    ten short restarts; we use the graph that all methods share, and `--starts`.
 
 
     Examples
@@ -1455,25 +1453,25 @@ class NMFAN(BaseClusterer):
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=1e-05
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     kmeans_restarts : int, default=20
         Runs of k-means, the best of which counts; 1 or more.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        How far apart two samples are; with "cosine" every sample is first scaled to length 1.
+        Distance between samples. With "cosine" every sample is first scaled to length 1.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -1489,10 +1487,10 @@ class NMFAN(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -1500,24 +1498,24 @@ class NMFAN(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
 
     Notes
     -----
-    When the graph of the raw data is not to be trusted and X is nonnegative. It starts from random U and V and needs
-    hundreds of iterations: the 50 of the published program are too few.
+    When the graph of the raw data cannot be trusted and X is nonnegative. It starts from random U and V and needs
+    hundreds of iterations; the 50 of the published program are too few.
 
 
     References: Huang, Xu et al., NMF with adaptive neighbours, 2017. The update is that of the published program
-    with one correction: there a point may be its own neighbour, whose zero distance takes most of the weight (all of
+    with one correction. There a point may be its own neighbour, whose zero distance takes most of the weight (all of
     it from λ = 1000 on); here s_ii = 0. The program corresponds exactly to the stated objective with weight 1 on
     tr(XL_SXᵀ) and γ/2 on ‖S‖².
 
@@ -1589,27 +1587,27 @@ class CGSymNMF(BaseClusterer):
     graph : {"ncut", "lsdg"}, default="ncut"
         Which graph of nearest neighbours: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg).
     n_neighbors : int, default=None
-        Nearest others that count in the graph; 1 or more. If left out: by the number of points.
+        Nearest others that count in the graph; 1 or more. By default: by the number of points.
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=1e-05
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        How far apart two samples are; with "cosine" every sample is first scaled to length 1.
+        Distance between samples. With "cosine" every sample is first scaled to length 1.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -1625,10 +1623,10 @@ class CGSymNMF(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -1636,15 +1634,15 @@ class CGSymNMF(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
         The graph that was factored or cut.
     sigma_ : ndarray of shape (n_samples,)
@@ -1657,9 +1655,9 @@ class CGSymNMF(BaseClusterer):
 
 
     References: Jia, Liu, Hou, Kwong, "Clustering-aware graph construction: a joint learning perspective", 2020. The
-    objective is as the LSDG paper states it, the constraints are confirmed by the abstract; the updates are our
-    derivation, and scaling of X, first S and the label rule our choice. The original grid is not known; we searched
-    α from 0.001 to 10 and β from 0.01 to 100.
+    objective is as the LSDG paper states it, and the abstract confirms the constraints. The updates are our
+    derivation; the scaling of X, the first S and the label rule are our choice. The original grid is not known; we
+    searched α from 0.001 to 10 and β from 0.01 to 100.
 
 
     Examples
@@ -1733,29 +1731,29 @@ class RBSMF(BaseClusterer):
     graph : {"ncut", "lsdg"}, default="ncut"
         Which graph of nearest neighbours: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg).
     n_neighbors : int, default=None
-        Nearest others that count in the graph; 1 or more. If left out: by the number of points.
+        Nearest others that count in the graph; 1 or more. By default: by the number of points.
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=1e-05
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     kmeans_restarts : int, default=20
         Runs of k-means, the best of which counts; 1 or more.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        How far apart two samples are; with "cosine" every sample is first scaled to length 1.
+        Distance between samples. With "cosine" every sample is first scaled to length 1.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -1771,10 +1769,10 @@ class RBSMF(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -1782,15 +1780,15 @@ class RBSMF(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
         The graph that was factored or cut.
     sigma_ : ndarray of shape (n_samples,)
@@ -1798,13 +1796,13 @@ class RBSMF(BaseClusterer):
 
     Notes
     -----
-    With outliers, and when a result without randomness is worth n² memory. In our runs most of its strength is that
-    of spectral clustering.
+    With outliers, and when a result without randomness is worth n² memory. In our runs most of its strength comes
+    from spectral clustering.
 
 
     References: Wang, He, Jiang, Li, "Robust bi-stochastic graph regularized matrix factorization for data
-    clustering", IEEE TPAMI 2022. Known are the robust loss with its weights and that S is bi-stochastic and learnt
-    jointly; the coupling terms, the orthogonality of V and the label rule are guesses. On ORL our form does better
+    clustering", IEEE TPAMI 2022. Known are the robust loss with its weights, and that S is bi-stochastic and learnt
+    jointly. The coupling terms, the orthogonality of V and the label rule are guesses. On ORL our form does better
     than the published one, which shows that the two differ.
 
 
@@ -1883,29 +1881,29 @@ class S3NMF(BaseClusterer):
     graph : {"ncut", "lsdg"}, default="ncut"
         Which graph of nearest neighbours: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg).
     n_neighbors : int, default=None
-        Nearest others that count in the graph; 1 or more. If left out: by the number of points.
+        Nearest others that count in the graph; 1 or more. By default: by the number of points.
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=1e-05
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        How far apart two samples are. With "precomputed", X holds distances, n x n.
+        Distance between samples. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
         With "precomputed", X holds affinities, n x n, symmetric and 0 or more.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -1921,10 +1919,10 @@ class S3NMF(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -1932,15 +1930,15 @@ class S3NMF(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
         The graph that was factored or cut.
     sigma_ : ndarray of shape (n_samples,)
@@ -1948,15 +1946,15 @@ class S3NMF(BaseClusterer):
 
     Notes
     -----
-    When single starts disagree and time is no concern: it trades many runs for a stable result, and often helps
-    plain symmetric NMF much.
+    When single starts disagree and time is no concern. It trades many runs for a stable result, and often improves
+    plain symmetric NMF a lot.
 
 
     References: Jia, Liu, Hou, Kwong, Zhang, "Self-supervised symmetric nonnegative matrix factorization", IEEE TCSVT
     2022, and its published program, which has τ = 2, 20 members, 10 rounds and hard votes. Two rounds are the
-    default here: accuracy falls from there on, and two give the figures that the LSDG paper reports. The program
-    departs from the paper's model by using the squared *spectral* norm for h; here it is Frobenius's, as in the
-    model. The original grid of τ is not known.
+    default here: accuracy falls with more, and two give the figures that the LSDG paper reports. The program uses
+    the squared *spectral* norm for h, unlike the paper's model; we use the Frobenius norm, as in the model. The
+    original grid of τ is not known.
 
 
     Examples
@@ -2031,23 +2029,23 @@ class KMeans(BaseClusterer):
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     kmeans_restarts : int, default=20
         Runs of k-means, the best of which counts; 1 or more.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        How far apart two samples are; with "cosine" every sample is first scaled to length 1.
+        Distance between samples. With "cosine" every sample is first scaled to length 1.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -2063,10 +2061,10 @@ class KMeans(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -2074,20 +2072,20 @@ class KMeans(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
 
     Notes
     -----
-    The first thing to compare with: if it does as well, clusters are round and of similar size, and nothing better
-    is needed. It needs samples, and their scale matters.
+    As the first comparison: if it does as well, the clusters are round and of similar size, and nothing better is
+    needed. It needs samples, and their scale matters.
 
 
     References: Lloyd 1982; Arthur, Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
@@ -2145,27 +2143,27 @@ class SpectralClustering(BaseClusterer):
     graph : {"ncut", "lsdg"}, default="ncut"
         Which graph of nearest neighbours: ncut (normalised, no self-loops) or lsdg (the starting graph of lsdg).
     n_neighbors : int, default=None
-        Nearest others that count in the graph; 1 or more. If left out: by the number of points.
+        Nearest others that count in the graph; 1 or more. By default: by the number of points.
     n_init : int, default=1
         Independent starts; 1 to 1000.
     kmeans_restarts : int, default=20
         Runs of k-means, the best of which counts; 1 or more.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        How far apart two samples are. With "precomputed", X holds distances, n x n.
+        Distance between samples. With "precomputed", X holds distances, n x n.
     affinity : {"self_tuning", "precomputed"}, default="self_tuning"
         With "precomputed", X holds affinities, n x n, symmetric and 0 or more.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -2181,10 +2179,10 @@ class SpectralClustering(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -2192,15 +2190,15 @@ class SpectralClustering(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
     similarity_ : csr_matrix of shape (n_samples, n_samples)
         The graph that was factored or cut.
     sigma_ : ndarray of shape (n_samples,)
@@ -2208,8 +2206,8 @@ class SpectralClustering(BaseClusterer):
 
     Notes
     -----
-    The other thing to compare with: strong on clusters of any shape that the graph keeps apart, nearly independent
-    of the seed.
+    As the second comparison: strong on clusters of any shape that the graph keeps apart, and nearly independent of
+    the seed.
 
 
     References: Ng, Jordan, Weiss, "On spectral clustering: analysis and an algorithm", NeurIPS 2001; local scales:
@@ -2273,25 +2271,25 @@ class NMF(BaseClusterer):
     n_init : int, default=1
         Independent starts; 1 to 1000.
     max_iter : int, default=1000
-        Most iterations of a start; 1 or more.
+        Maximum number of iterations of a start; 1 or more.
     tol : float, default=1e-05
         Stop when the loss, or the variables, change by no more than this share (below 0: never); below 1.
     kmeans_restarts : int, default=20
         Runs of k-means, the best of which counts; 1 or more.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        How far apart two samples are; with "cosine" every sample is first scaled to length 1.
+        Distance between samples. With "cosine" every sample is first scaled to length 1.
     random_state : int, RandomState instance or None, default=None
-        Seed of everything random. The same number gives the same bits for any number of threads, and the labels of
-        the program's ``--seed``.
+        Seed of everything random. The same number gives the same bits for any number of threads, and the same labels
+        as the program's ``--seed``.
     n_jobs : int, default=None
-        Worker threads. None: all cores, or OMP_NUM_THREADS where it is set, as joblib does in its workers. -1: all.
+        Worker threads. None: all cores, or OMP_NUM_THREADS if it is set, as joblib does in its workers. -1: all.
     verbose : int, default=0
-        1 shows a bar on stderr.
+        1 shows a progress bar on stderr.
     memory_limit : int, default=None
-        Bytes the run may use; 80 % of what is free if left out.
+        Bytes the run may use. By default, 80 % of the free memory.
     callback : callable, default=None
-        Called after every iteration with a dict (the columns of `trace_`); a true answer stops the run, which then
-        labels what it has learnt.
+        Called after every iteration with a dict (the columns of `trace_`). If it returns a true value, the run stops
+        and labels what it has learnt.
 
     Attributes
     ----------
@@ -2307,10 +2305,10 @@ class NMF(BaseClusterer):
     n_iter_ : int
         Iterations of the best start.
     stop_reason_ : str
-        Why it ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations", "collapsed",
-        "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
+        Why the best start ended: "loss_settled", "variables_settled", "stationary", "completed", "max_iterations",
+        "collapsed", "stopped" (by the callback), "cancelled" (by Ctrl-C) or "nothing_to_learn".
     complete_ : bool
-        False where the attributes are what Ctrl-C left.
+        False if Ctrl-C stopped the fit; the attributes then hold the best start so far.
     objective_ : float
         Objective of the best start.
     agreement_ : float
@@ -2318,20 +2316,20 @@ class NMF(BaseClusterer):
     timings_ : dict of float
         Seconds per stage.
     members_ : list of dict
-        How every start went.
+        One entry per start, with its outcome.
     warnings_ : list of str
-        What a person should know; also given as Python warnings.
+        Warnings about data and result; also issued as Python warnings.
     seed_ : int
-        The seed in force.
+        The seed that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had any.
+        Names of the features, if X had any.
 
     Notes
     -----
-    The baseline of the methods that factor samples; parts-based data such as images or word counts. V is not a
-    clustering by itself, hence k-means.
+    As the baseline of the methods that factor samples, and for parts-based data such as images or word counts. V is
+    not a clustering by itself, hence k-means.
 
 
     References: Lee, Seung 1999; updates: Cichocki, Phan, "Fast local algorithms for large scale nonnegative matrix
