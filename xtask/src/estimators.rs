@@ -1,6 +1,8 @@
 //! python/nearfar/_classes.py: an estimator for every method of the table, with its signature and its documentation
 //! written out, for editors and `help()`.
 
+#![allow(clippy::format_push_string, reason = "the texts built here are a few screens long")]
+
 use anyhow::{Context, Result};
 use nearfar::learn::table::{Entry, Kind, Setting, Value};
 use nearfar::learn::{MethodKind, Needs};

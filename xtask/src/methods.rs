@@ -1,5 +1,7 @@
 //! docs/methods.md: what the table of the methods tells, between marks; all else there is written by hand.
 
+#![allow(clippy::format_push_string, reason = "the texts built here are a few screens long")]
+
 use anyhow::{Context, Result, ensure};
 use nearfar::learn::MethodKind;
 use nearfar::learn::table::{Entry, Kind, Setting};
