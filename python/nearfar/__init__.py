@@ -14,7 +14,7 @@ Examples
 
 from . import datasets, metrics
 from ._base import NearFarWarning
-from ._estimators import (
+from ._classes import (
     ANLS,
     GNMF,
     GSNMF,

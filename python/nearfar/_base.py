@@ -73,8 +73,8 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
 
     #: Name of the method, as in `nearfar methods`.
     _method: ClassVar[str]
-    #: Parameters of the method itself: name here, name in the compiled half.
-    _own: ClassVar[dict[str, str]] = {}
+    #: Parameters that the compiled half takes by the same name.
+    _own: ClassVar[tuple[str, ...]] = ()
 
     # Set by every subclass's constructor.
     n_clusters: int | str
@@ -400,11 +400,9 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         return "distances" if self.metric == "precomputed" else self.metric
 
     def _settings(self) -> dict[str, Any]:
-        settings = {inside: getattr(self, name) for name, inside in self._own.items()}
-        return settings | {
+        return {name: getattr(self, name) for name in self._own} | {
             "method": self._method,
             "n_clusters": self.n_clusters,
-            **{name: getattr(self, name) for name in ("n_init", "max_iter", "tol") if hasattr(self, name)},
             "seed": self._seed(),
             "n_threads": self._n_threads(),
             "memory_limit": self.memory_limit,

@@ -9,17 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from . import _estimators, _nearfar
+from . import _classes, _nearfar
 from ._base import BaseClusterer
 
 _CLASSES: dict[str, type[BaseClusterer]] = {
-    cls._method: cls
-    for cls in vars(_estimators).values()
-    if isinstance(cls, type) and issubclass(cls, BaseClusterer) and cls is not BaseClusterer
+    cls._method: cls for cls in (getattr(_classes, name) for name in _classes.__all__)
 }
 
 #: Names of the methods' own parameters in a file, if they differ from the names here.
 _NAMES = {"lam": "lambda", "n_neighbors": "neighbors", "hard_votes": "hard"}
+
+#: Where a file keeps the settings that methods share.
+_SHARED = {
+    "n_init": ("starts",),
+    "max_iter": ("stop", "max_iter"),
+    "tol": ("stop", "loss_tolerance"),
+    "kmeans_restarts": ("kmeans_restarts",),
+    "precision": ("precision",),
+    "graph": ("graph", "kind"),
+}
 
 #: Scalings, in the order of a file.
 _VIEWS = ("raw", "standard", "unit", "standard-unit")
@@ -85,27 +93,22 @@ def _parameters(about: dict[str, Any]) -> dict[str, Any]:
         given["affinity"] = "precomputed"
     if about["method"] == "nearfar":
         return given | _of_nearfar(params)
-    given |= {
-        "n_clusters": params["n_clusters"],
-        "n_init": params["starts"],
-        "max_iter": params["stop"]["max_iter"],
-        "tol": params["stop"]["loss_tolerance"],
-    }
-    if about["method"] == "lsdg":
-        return given | _of_lsdg(params)
-    method = params["method"]
-    for name, inside in cls._own.items():
-        if name == "graph":
-            given[name] = params["graph"]["kind"]
-        elif inside == "graph_neighbors":
+    given["n_clusters"] = params["n_clusters"]
+    for name in cls._own:
+        if name in _SHARED:
+            value = params
+            for key in _SHARED[name]:
+                value = value[key]
+            given[name] = value
+        elif about["method"] == "lsdg":
+            continue
+        elif name == "n_neighbors" and "graph" in cls._own:
             given[name] = params["graph"]["neighbors"]
-        elif name == "precision":
-            given[name] = params["precision"]
         elif about["method"] == "sbsum":
-            given[name] = method["block"]
+            given[name] = params["method"]["block"]
         else:
-            given[name] = method[_NAMES.get(name, name)]
-    return given
+            given[name] = params["method"][_NAMES.get(name, name)]
+    return given | (_of_lsdg(params) if about["method"] == "lsdg" else {})
 
 
 def _of_nearfar(params: dict[str, Any]) -> dict[str, Any]:
@@ -134,7 +137,6 @@ def _of_lsdg(params: dict[str, Any]) -> dict[str, Any]:
         "reseed": own["reseed"] != "never",
         "init": params["start"],
         "prune": params["pruning"],
-        "precision": params["precision"],
         "mode": params.get("mode", "auto"),
         **{name: params.get("binned", {}).get(name) for name in ("near", "far", "bins")},
     }

@@ -23,8 +23,18 @@ def test_only_n_clusters_is_positional(any_class):
     assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters)
     names = {parameter.name for parameter in parameters}
     assert {"metric", "random_state", "n_jobs", "verbose", "callback", "memory_limit"} <= names
-    # NearFar has neither starts nor iterations to set.
-    assert ({"n_init", "max_iter", "tol"} <= names) == (any_class is not NearFar)
+    # Nobody takes a parameter that it does not use: NearFar has no starts, spectral clustering no loop.
+    without = {"n_init": {NearFar}}
+    without["max_iter"] = without["n_init"] | {nearfar.SpectralClustering}
+    without["tol"] = without["max_iter"] | {nearfar.KMeans}
+    for name, classes in without.items():
+        assert (name in names) == (any_class not in classes)
+
+
+def test_a_setting_of_another_method_is_refused(blobs):
+    settings = {"method": "phals", "n_clusters": 3, "tau": 2.0}
+    with pytest.raises(TypeError, match="tau is no setting of phals; it is one of s3nmf"):
+        nearfar._nearfar.fit(blobs[0], "euclidean", settings)
 
 
 def test_every_method_finds_blobs(any_class, blobs):

@@ -13,11 +13,11 @@ use nearfar::learn::gsnmf::{GsNmfParams, GsNmfSolver};
 use nearfar::learn::s3nmf::S3NmfParams;
 use nearfar::learn::sbsum::{SBsumBlock, SBsumParams};
 use nearfar::learn::symnmf::{SymNmfParams, SymNmfSolver};
-use nearfar::learn::{FactorSolver, MethodKind, MethodParams, Regularizer, StopRule};
+use nearfar::learn::{FactorSolver, MethodKind, MethodParams, Regularizer};
 use nearfar::math::factor::Factor;
 use nearfar::observe::Silent;
 use nearfar::slices::Graph;
-use nearfar::{Input, Params, Precision, PreparedGraph, Samples};
+use nearfar::{Input, Params, PreparedGraph, Samples};
 
 use crate::clock::{peak_bytes, timed};
 
@@ -184,9 +184,11 @@ fn table(n: usize, m: usize, r: usize) -> Result<()> {
             continue;
         }
         let run = |iterations: usize| -> Result<f64> {
-            let stop = StopRule { max_iter: iterations, loss_tolerance: -1.0, change_tolerance: -1.0 };
-            let precision = if work.single { Precision::Single } else { Precision::Double };
-            let params = Params { stop, precision, kmeans_restarts: 1, ..Params::of(r, method) };
+            let mut params = Params::of(r, method.clone());
+            params.set("max_iter", iterations)?;
+            params.set("tol", -1.0)?;
+            params.set_if_used("precision", if work.single { "single" } else { "double" })?;
+            params.set_if_used("kmeans_restarts", 1_usize)?;
             let (model, seconds) = timed(|| prepared.fit(&params, &Silent));
             model?;
             Ok(seconds.cpu)

@@ -4,10 +4,13 @@ mod binned;
 mod clock;
 mod data;
 mod default_study;
+mod estimators;
 mod growth;
 mod index;
 mod iterations;
 mod limit;
+mod made;
+mod methods;
 mod mt19937;
 mod page;
 mod partitions;
@@ -295,6 +298,10 @@ enum Task {
         #[command(flatten)]
         peers: PeersArgs,
     },
+    /// Write what docs/methods.md has of the library's table of methods.
+    MethodsDoc,
+    /// Write python/nearfar/_classes.py, the estimators, of the library's table of methods.
+    PythonClasses,
     /// Compare variants of the default settings over the eight datasets (docs/defaults.md).
     Study {
         /// Folder with the datasets.
@@ -406,6 +413,8 @@ fn main() -> Result<()> {
         Task::PeersStudy { names, data, out, seeds, peers } => {
             peers::study(&peers.open()?, &data, &out, seeds.max(1), &names)
         }
+        Task::MethodsDoc => made::methods_doc(),
+        Task::PythonClasses => made::python_classes(),
         Task::Study { data, repeats, only } => study::run(&data, repeats, &only),
     }
 }

@@ -183,7 +183,7 @@ fn stdin_methods_and_presets() {
         &["--preset", "paper"][..],
         &["--preset", "demo", "--eta", "0.1"],
         &["--method", "phals", "--starts", "2"],
-        &["--method", "aosymnmf", "--absolute-alpha", "--alpha", "0.01"],
+        &["--method", "aosymnmf", "--alpha", "0.01"],
         &["--method", "lsdg", "--no-dissimilarity", "--no-orthogonality", "--starts", "1"],
         &[
             "--method",

@@ -90,7 +90,19 @@ fn a_flag_of_another_method_is_refused_and_not_ignored() {
         assert_eq!(text.lines().count(), 1, "{text}");
     }
     assert!(fail(&here, &with(&["-k", "2", "--lambda", "1"]), 2).contains("add --method anls"));
-    assert!(fail(&here, &with(&["-k", "2", "--graph-kind", "ncut"]), 2).contains("not nearfar"));
+    assert!(fail(&here, &with(&["-k", "2", "--graph-kind", "ncut"]), 2).contains("add --method phals"));
+    // So is one of another method than the one that was named, with the methods that take it.
+    for (method, flag, takers) in [
+        ("phals", ["--precision", "single"], "lsdg and cgsymnmf"),
+        ("aosymnmf", ["--beta", "1"], "lsdg and cgsymnmf"),
+        ("spectral", ["--max-iter", "9"], "most others"),
+        ("kmeans", ["--graph-neighbors", "9"], "most others"),
+        ("gsnmf", ["--tau", "3"], "s3nmf"),
+    ] {
+        let text = fail(&here, &[&with(&["-k", "2", "--method", method])[..], &flag].concat(), 2);
+        let said = format!("{} is no setting of the method {method} (it is one of {takers})", flag[0]);
+        assert!(text.contains(&said), "{text}");
+    }
     for flag in [["--engine", "graph"], ["--views", "raw"]] {
         let text = fail(&here, &[&with(&["-k", "2", "--preset", "paper"])[..], &flag].concat(), 2);
         assert!(text.contains("no setting of the method lsdg (it is one of nearfar)"), "{text}");
@@ -427,7 +439,7 @@ fn methods_and_help_name_the_default_first() {
         "Learning:",
         "The default method (nearfar):",
         "The paper's model (lsdg):",
-        "All methods but nearfar:",
+        "Most methods but nearfar:",
         "Other methods:",
         "Labels (nearfar):",
         "Output:",

@@ -1,26 +1,22 @@
 //! Every error of the library as the Python class a caller would expect.
 
 use nearfar::error::spell_settings;
+use nearfar::learn::MethodKind;
 use nearfar::model::ModelFileError;
 use nearfar::{Error, ParamError};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 
-/// What Python calls the parameters that have another name in the library.
-const NAMES: [(&str, &str); 8] = [
-    ("starts", "n_init"),
-    ("threads", "n_jobs"),
-    ("seed", "random_state"),
-    ("lambda", "lam"),
-    ("change_tol", "tol"),
-    ("neighbors", "n_neighbors"),
-    ("graph_neighbors", "n_neighbors"),
-    ("memory", "memory_limit"),
-];
+/// What Python calls the parameters that are no settings of a method.
+const NAMES: [(&str, &str); 4] =
+    [("threads", "n_jobs"), ("seed", "random_state"), ("change_tol", "tol"), ("memory", "memory_limit")];
 
-/// What Python calls a parameter.
+/// What Python calls a parameter of the library.
 fn keyword(name: &str) -> &str {
-    NAMES.iter().find(|(library, _)| *library == name).map_or(name, |(_, python)| *python)
+    let other = NAMES.iter().find(|(library, _)| *library == name).map(|(_, python)| *python);
+    let setting = || MethodKind::ALL.iter().find_map(|kind| kind.entry().setting(name));
+    let known = || setting().map(|setting| setting.keyword).filter(|keyword| !keyword.is_empty());
+    other.or_else(known).unwrap_or(name)
 }
 
 /// A message of the library with its settings as keywords.

@@ -1,16 +1,11 @@
-//! Keyword arguments become parameters. Types are judged here, ranges by the library.
+//! Keyword arguments become parameters, by the library's table of methods. Types are judged here, ranges by the
+//! library.
 
-use nearfar::graph::GraphKind;
-use nearfar::learn::anls::AnlsSolver;
-use nearfar::learn::gsnmf::GsNmfSolver;
-use nearfar::learn::lsdg::{Alpha, Density, LsdgParams};
-use nearfar::learn::nearfar::Engine;
-use nearfar::learn::sbsum::SBsumBlock;
-use nearfar::learn::symnmf::SymNmfSolver;
-use nearfar::learn::{FactorSolver, MethodKind, MethodParams, Regularizer, Reseed};
-use nearfar::params::{Pruning, Starts};
+use nearfar::Params;
+use nearfar::learn::lsdg::Density;
+use nearfar::learn::table::{Kind, Setting, Value};
+use nearfar::learn::{MethodKind, table};
 use nearfar::views::Views;
-use nearfar::{BinnedParams, Mode, Params, Precision, Preset};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -71,15 +66,44 @@ impl<'py> Given<'_, 'py> {
             .transpose()
     }
 
-    /// The value of a word.
-    fn word<T: Copy>(&self, name: &str, known: &[(&str, T)]) -> PyResult<Option<T>> {
+    /// One of these words.
+    fn word(&self, name: &str, known: &[&'static str]) -> PyResult<Option<&'static str>> {
         let Some(value) = self.get(name)? else { return Ok(None) };
-        let words = || known.iter().map(|(word, _)| format!("{word:?}")).collect::<Vec<_>>().join(", ");
+        let words = || known.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
         let text: String =
             value.extract().map_err(|_| wrong(name, &value, &format!("one of {}", words())))?;
-        known.iter().find(|(word, _)| *word == text).map(|(_, value)| Some(*value)).ok_or_else(|| {
+        known.iter().find(|word| **word == text).map(|word| Some(*word)).ok_or_else(|| {
             let words = words();
             PyValueError::new_err(format!("{name} = {text:?} is not allowed: it must be one of {words}"))
+        })
+    }
+
+    /// Scalings of the data, as one text.
+    fn views(&self, name: &str) -> PyResult<Option<String>> {
+        let Some(views) = self.get(name)? else { return Ok(None) };
+        let allowed =
+            "\"auto\", or a view or a list of views of \"raw\", \"standard\", \"unit\", \"standard-unit\"";
+        let text: String = views.extract().map_err(|_| wrong(name, &views, allowed))?;
+        match text.parse::<Views>() {
+            Ok(_) => Ok(Some(text)),
+            Err(error) => Err(PyValueError::new_err(format!(
+                "{name} = {:?} is not allowed: it must be {allowed}",
+                error.value
+            ))),
+        }
+    }
+
+    /// A setting of the method.
+    fn setting(&self, setting: &Setting) -> PyResult<Option<Value>> {
+        let name = setting.keyword;
+        Ok(match setting.kind {
+            Kind::Number(..) | Kind::Above(..) | Kind::Below(_) | Kind::Under(_) => {
+                self.number(name)?.map(Value::from)
+            }
+            Kind::Whole(..) => self.count(name)?.map(Value::from),
+            Kind::Word(words) => self.word(name, words)?.map(Value::from),
+            Kind::Switch => self.flag(name)?.map(Value::from),
+            Kind::Views => self.views(name)?.map(Value::from),
         })
     }
 }
@@ -89,52 +113,36 @@ fn wrong(name: &str, value: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
     PyTypeError::new_err(format!("{name} = {found} is not allowed: it must be {allowed}"))
 }
 
-fn set<T>(place: &mut T, given: Option<T>) {
-    if let Some(value) = given {
-        *place = value;
-    }
-}
+/// Keywords that are no settings of a method.
+const OF_ALL: [&str; 5] = ["method", "n_clusters", "seed", "n_threads", "memory_limit"];
 
 pub(crate) fn of(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
     let given = Given(dict);
-    let methods: Vec<(&str, MethodKind)> = MethodKind::ALL.iter().map(|kind| (kind.name(), *kind)).collect();
-    let method = given.word("method", &methods)?.unwrap_or(MethodKind::NearFar);
+    let names = MethodKind::ALL.map(MethodKind::name);
+    let method = given.word("method", &names)?.and_then(MethodKind::named).unwrap_or(MethodKind::NearFar);
     let found = given.clusters(method)?;
-    let clusters = found.unwrap_or(1);
-    let mut params = if method == MethodKind::Lsdg {
-        let presets = [("default", Preset::Default), ("paper", Preset::Paper), ("demo", Preset::Demo)];
-        Params::preset(clusters, given.word("preset", &presets)?.unwrap_or_default())
-    } else {
-        Params::of(clusters, method_of(method, &given)?)
-    };
+    let mut params = Params::of(found.unwrap_or(1), method);
     params.find_clusters = found.is_none();
+    check_used(&given, method)?;
     if method == MethodKind::Lsdg {
-        lsdg(&mut params, &given)?;
-    } else {
-        let kinds = [("ncut", GraphKind::Ncut), ("lsdg", GraphKind::Lsdg)];
-        set(&mut params.graph.kind, given.word("graph", &kinds)?);
-        params.graph.neighbors = given.count("graph_neighbors")?;
+        check_density(&given)?;
     }
-    if let Some(starts) = given.count("n_init")? {
-        params = params.starts(starts);
-    }
-    set(&mut params.stop.max_iter, given.count("max_iter")?);
-    if let Some(tolerance) = given.number("tol")? {
-        params.stop.loss_tolerance = tolerance;
-        if params.stop.change_tolerance >= 0.0 {
-            params.stop.change_tolerance = tolerance; // negative: the method stops by its loss alone
+    // In the order of the table: a preset comes before what departs from it.
+    for setting in method.entry().settings().filter(|setting| !setting.keyword.is_empty()) {
+        if setting.name == "eta"
+            && given.get("eta")?.is_some()
+            && matches!(params.lsdg.density, Density::Neighbors(_))
+        {
+            return Err(PyValueError::new_err("eta goes with mu: give mu too, or leave eta out"));
+        }
+        if let Some(value) = given.setting(setting)? {
+            params.set(setting.name, value).map_err(|error| errors::of_param(&error))?;
         }
     }
-    set(&mut params.kmeans_restarts, given.count("kmeans_restarts")?);
-    set(&mut params.seed, given.count("seed")?.map(|seed| seed as u64));
+    if let Some(seed) = given.count("seed")? {
+        params.seed = seed as u64;
+    }
     params.memory = given.count("memory_limit")?.map(|bytes| bytes as u64);
-    let precisions =
-        [("auto", Precision::Auto), ("double", Precision::Double), ("single", Precision::Single)];
-    set(&mut params.precision, given.word("precision", &precisions)?);
-    let modes = [("auto", Mode::Auto), ("exact", Mode::Exact), ("binned", Mode::Binned)];
-    set(&mut params.mode, given.word("mode", &modes)?);
-    params.binned =
-        BinnedParams { near: given.count("near")?, far: given.count("far")?, bins: given.count("bins")? };
     let threads = given.count("n_threads")?.unwrap_or(1);
     params.threads = Some(threads);
     params.check().map_err(|error| errors::of_param(&error))?;
@@ -143,136 +151,28 @@ pub(crate) fn of(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
     Ok(Settings { params, threads })
 }
 
-const FACTOR: [(&str, FactorSolver); 2] =
-    [("columns", FactorSolver::Columns), ("multiplicative", FactorSolver::Multiplicative)];
-const REGULARIZERS: [(&str, Regularizer); 3] = [
-    ("proposed", Regularizer::Proposed),
-    ("offdiagonal", Regularizer::OffDiagonal),
-    ("logdet", Regularizer::LogDet),
-];
-
-/// Another regulariser than the proposed one implies multiplicative updates.
-fn solver(given: &Given<'_, '_>, regularizer: Regularizer) -> PyResult<FactorSolver> {
-    let default = match regularizer {
-        Regularizer::Proposed => FactorSolver::Columns,
-        _ => FactorSolver::Multiplicative,
-    };
-    Ok(given.word("solver", &FACTOR)?.unwrap_or(default))
-}
-
-fn lsdg(params: &mut Params, given: &Given<'_, '_>) -> PyResult<()> {
-    let own: &mut LsdgParams = &mut params.lsdg;
-    if let Some(alpha) = given.number("alpha")? {
-        own.alpha = match own.alpha {
-            Alpha::Relative(_) => Alpha::Relative(alpha),
-            Alpha::Absolute(_) => Alpha::Absolute(alpha),
-        };
-    }
-    set(&mut own.beta, given.number("beta")?);
-    let (mu, eta, neighbors) = (given.number("mu")?, given.number("eta")?, given.count("n_neighbors")?);
-    match (mu, neighbors) {
-        (Some(_), Some(_)) => {
-            return Err(PyValueError::new_err(
-                "mu and n_neighbors cannot both be given: mu follows where n_neighbors is set",
-            ));
+/// Refuse a keyword that the method would silently ignore.
+fn check_used(given: &Given<'_, '_>, method: MethodKind) -> PyResult<()> {
+    let takes = |kind: MethodKind, name: &str| kind.entry().settings().any(|setting| setting.keyword == name);
+    for (name, value) in given.0 {
+        let name: String = name.extract()?;
+        if value.is_none() || OF_ALL.contains(&name.as_str()) || takes(method, &name) {
+            continue;
         }
-        (Some(mu), None) => own.density = Density::Mu { mu, eta },
-        (None, Some(neighbors)) => own.density = Density::Neighbors(neighbors),
-        (None, None) => {
-            if let (Density::Mu { mu, .. }, Some(_)) = (own.density, eta) {
-                own.density = Density::Mu { mu, eta };
-            }
-        }
+        let takers: Vec<MethodKind> =
+            MethodKind::ALL.into_iter().filter(|kind| takes(*kind, &name)).collect();
+        let whose = if takers.is_empty() { "no method".to_owned() } else { table::listed(&takers) };
+        return Err(PyTypeError::new_err(format!("{name} is no setting of {method}; it is one of {whose}")));
     }
-    if eta.is_some() && matches!(own.density, Density::Neighbors(_)) {
-        return Err(PyValueError::new_err("eta goes with mu: give mu too, or leave eta out"));
-    }
-    set(&mut own.dissimilarity, given.flag("dissimilarity")?);
-    set(&mut own.orthogonality, given.flag("orthogonality")?);
-    if given.flag("reseed")? == Some(true) {
-        own.reseed = Reseed::WorstFitted;
-    }
-    set(&mut own.regularizer, given.word("regularizer", &REGULARIZERS)?);
-    own.solver = solver(given, own.regularizer)?;
-    let starts = [("random", Starts::Random), ("spectral", Starts::Spectral), ("both", Starts::Both)];
-    set(&mut params.start, given.word("init", &starts)?);
-    let prunings = [
-        ("none", Pruning::None),
-        ("quarter", Pruning::Quarter),
-        ("half", Pruning::Half),
-        ("outliers", Pruning::Outliers),
-    ];
-    set(&mut params.pruning, given.word("prune", &prunings)?);
     Ok(())
 }
 
-/// The method's own settings.
-fn method_of(method: MethodKind, given: &Given<'_, '_>) -> PyResult<MethodParams> {
-    let mut params = method.default_params();
-    match &mut params {
-        MethodParams::NearFar(own) => {
-            let engines = [("auto", Engine::Auto), ("graph", Engine::Graph), ("mixture", Engine::Mixture)];
-            set(&mut own.engine, given.word("engine", &engines)?);
-            if let Some(views) = given.get("views")? {
-                let allowed = "\"auto\", or a view or a list of views of \"raw\", \"standard\", \"unit\", \"standard-unit\"";
-                let text: String = views.extract().map_err(|_| wrong("views", &views, allowed))?;
-                let views = text.parse::<Views>();
-                own.views = views.map_err(|error| {
-                    PyValueError::new_err(format!(
-                        "views = {:?} is not allowed: it must be {allowed}",
-                        error.value
-                    ))
-                })?;
-            }
-        }
-        MethodParams::AoSymNmf(own) => {
-            set(&mut own.alpha, given.number("alpha")?);
-            set(&mut own.regularizer, given.word("regularizer", &REGULARIZERS)?);
-            own.solver = solver(given, own.regularizer)?;
-        }
-        MethodParams::SymNmf(own) => {
-            let solvers = [
-                ("multiplicative", SymNmfSolver::Multiplicative),
-                ("gradient", SymNmfSolver::Gradient),
-                ("newton", SymNmfSolver::Newton),
-            ];
-            set(&mut own.solver, given.word("solver", &solvers)?);
-        }
-        MethodParams::Anls(own) => {
-            set(&mut own.lambda, given.number("lam")?);
-            let solvers = [("pivoting", AnlsSolver::Pivoting), ("columns", AnlsSolver::Columns)];
-            set(&mut own.solver, given.word("solver", &solvers)?);
-        }
-        MethodParams::SBsum(own) => {
-            let blocks = [("scalar", SBsumBlock::Scalar), ("vector", SBsumBlock::Vector)];
-            set(&mut own.block, given.word("solver", &blocks)?);
-        }
-        MethodParams::GsNmf(own) => {
-            set(&mut own.lambda, given.number("lam")?);
-            set(&mut own.penalty, given.number("penalty")?);
-            let solvers = [("multiplicative", GsNmfSolver::Multiplicative), ("admm", GsNmfSolver::Admm)];
-            set(&mut own.solver, given.word("solver", &solvers)?);
-        }
-        MethodParams::Gnmf(own) => set(&mut own.lambda, given.number("lam")?),
-        MethodParams::NmfAn(own) => {
-            set(&mut own.lambda, given.number("lam")?);
-            set(&mut own.neighbors, given.count("n_neighbors")?);
-        }
-        MethodParams::CgSymNmf(own) => {
-            set(&mut own.alpha, given.number("alpha")?);
-            set(&mut own.beta, given.number("beta")?);
-        }
-        MethodParams::RbsMf(own) => {
-            set(&mut own.lambda, given.number("lam")?);
-            set(&mut own.mu, given.number("mu")?);
-        }
-        MethodParams::S3Nmf(own) => {
-            set(&mut own.tau, given.number("tau")?);
-            set(&mut own.members, given.count("members")?);
-            set(&mut own.rounds, given.count("rounds")?);
-            set(&mut own.hard, given.flag("hard_votes")?);
-        }
-        _ => {}
+/// Trusted neighbours decide mu.
+fn check_density(given: &Given<'_, '_>) -> PyResult<()> {
+    if given.get("mu")?.is_some() && given.get("n_neighbors")?.is_some() {
+        return Err(PyValueError::new_err(
+            "mu and n_neighbors cannot both be given: mu follows where n_neighbors is set",
+        ));
     }
-    Ok(params)
+    Ok(())
 }

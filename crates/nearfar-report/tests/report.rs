@@ -100,7 +100,8 @@ fn numbers_in_the_csv_are_those_of_the_run() {
 #[test]
 fn every_method_has_a_page() {
     for kind in MethodKind::ALL {
-        let params = Params::of(3, kind.default_params()).starts(2);
+        let mut params = Params::of(3, kind);
+        params.set_if_used("starts", 2_usize).unwrap();
         let record = record(45, &params, None);
         let html = page(&record);
         let has = |anchor: &str| html.contains(&format!("<section id=\"{anchor}\">"));

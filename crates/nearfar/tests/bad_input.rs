@@ -252,7 +252,9 @@ fn few_samples_work() {
         for r in 1..=n {
             for method in MethodKind::ALL {
                 table.case(&format!("{n} points, r = {r}, {method:?}"), &Expect::Works(None), || {
-                    fit(Samples::from_rows(&line, n, 1)?, &Params::of(r, method).starts(3))
+                    let mut params = Params::of(r, method);
+                    params.set_if_used("starts", 3_usize)?;
+                    fit(Samples::from_rows(&line, n, 1)?, &params)
                 });
             }
         }

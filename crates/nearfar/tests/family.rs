@@ -29,10 +29,17 @@ fn others() -> impl Iterator<Item = MethodKind> {
 
 fn quick(r: usize, kind: MethodKind) -> Params {
     let mut params = Params::of(r, kind);
-    params.stop.max_iter = 200;
+    params.set_if_used("max_iter", 200_usize).unwrap();
     if let MethodParams::S3Nmf(own) = &mut params.method {
         (own.members, own.rounds) = (6, 2);
     }
+    params
+}
+
+/// The same with so many starts, where the method has starts.
+fn with_starts(r: usize, kind: MethodKind, starts: usize) -> Params {
+    let mut params = quick(r, kind);
+    params.set_if_used("starts", starts).unwrap();
     params
 }
 
@@ -48,7 +55,7 @@ fn separate_blobs_are_found() {
         .collect();
     let samples = Samples::from_rows(&data, truth.len(), 3).unwrap();
     for kind in others() {
-        let model = fit(samples, &quick(3, kind).starts(4)).unwrap();
+        let model = fit(samples, &with_starts(3, kind, 4)).unwrap();
         let acc = accuracy(&model.labels, &truth).unwrap();
         assert!(acc > 0.95, "{kind}: {acc}");
         assert_eq!(model.membership.len(), truth.len() * 3);
@@ -94,7 +101,7 @@ fn same_bits_at_any_number_of_threads() {
     let data = nearfar::generate::varied(240, 5, 3, 1.0, 5).unwrap();
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
     for kind in others() {
-        let params = quick(3, kind).starts(2).seed(9);
+        let params = with_starts(3, kind, 2).seed(9);
         let one = fit(samples, &params.clone().threads(1)).unwrap();
         for threads in [2, 3, 8] {
             let many = fit(samples, &params.clone().threads(threads)).unwrap();
@@ -134,7 +141,8 @@ fn every_method_stops_when_asked_and_tells_its_iterations() {
     // The default has rounds, not a loop, and tests of its own (default.rs).
     for kind in others().filter(|kind| *kind != MethodKind::NearFar) {
         let mut params = quick(3, kind);
-        params.stop = StopRule { max_iter: 50, loss_tolerance: -1.0, change_tolerance: -1.0 };
+        params.set_if_used("max_iter", 50_usize).unwrap();
+        params.set_if_used("tol", -1.0).unwrap();
         let counting = Counting::default();
         let model = Run::new(&params).observe(&counting).fit(samples).unwrap();
         let run = model.best_member().unwrap().last_loop();
@@ -181,7 +189,7 @@ fn methods_of_the_samples_refuse_pairs() {
 #[test]
 fn every_method_is_explained() {
     for kind in MethodKind::ALL {
-        let about = kind.about();
+        let about = kind.entry().page();
         for part in [
             "# Objective",
             "# Update",
@@ -195,7 +203,7 @@ fn every_method_is_explained() {
         }
         assert!(kind.line().ends_with('.'), "{kind}");
         assert_eq!(kind.default_params().kind(), kind);
-        assert!(kind.default_params().check().is_ok(), "{kind}");
+        assert!(Params::of(2, kind).check().is_ok(), "{kind}");
     }
 }
 

@@ -345,7 +345,7 @@ fn separated_blobs_are_recovered() {
     let mut missed = Vec::new();
     for method in methods() {
         for seed in 0..2 {
-            let model = fit(samples, &Params::of(3, method).seed(seed).starts(2)).unwrap();
+            let model = fit(samples, &Params::of(3, method.clone()).seed(seed).starts(2)).unwrap();
             sound(&model, 120, 3);
             let found = adjusted_rand(&model.labels, &truth).unwrap();
             if !(found > 0.97) {
@@ -373,9 +373,10 @@ fn cgsymnmf_runs_in_single_precision_unless_told_otherwise() {
     let apart = (objective(&double) - objective(&single)).abs() / objective(&double);
     assert!(apart > 0.0 && apart < 1e-4, "{apart:e}");
     assert!(adjusted_rand(&single.labels, &double.labels).unwrap() > 0.99);
-    // A method without n × n matrices of its own stays in double precision.
-    let plain = Params::of(3, MethodParams::Phals).starts(1).precision(Precision::Single);
+    // A method without n × n matrices of its own stays in double precision, and does not take another.
+    let plain = Params::of(3, MethodParams::Phals);
     assert_eq!(fit(samples, &plain).unwrap().precision, Precision::Double);
+    assert!(matches!(fit(samples, &plain.precision(Precision::Single)), Err(Error::Param(_))));
 }
 
 #[test]
@@ -421,7 +422,7 @@ fn degenerate_data_ends_in_a_sound_model() {
         for method in methods() {
             for r in clusters {
                 println!("{name}, {method:?}, r = {r}");
-                let model = fit(samples, &Params::of(*r, method)).unwrap();
+                let model = fit(samples, &Params::of(*r, method.clone())).unwrap();
                 sound(&model, n, *r);
             }
         }
@@ -446,7 +447,7 @@ fn extreme_settings_end_in_a_sound_model() {
     ];
     for method in extreme {
         println!("{method:?}");
-        sound(&fit(samples, &Params::of(2, method)).unwrap(), 18, 2);
+        sound(&fit(samples, &Params::of(2, method.clone())).unwrap(), 18, 2);
     }
     let refused: Vec<MethodParams> = vec![
         GnmfParams { lambda: f64::NAN }.into(),
@@ -458,7 +459,7 @@ fn extreme_settings_end_in_a_sound_model() {
         S3NmfParams { rounds: 0, ..S3NmfParams::default() }.into(),
     ];
     for method in refused {
-        assert!(matches!(fit(samples, &Params::of(2, method)), Err(Error::Param(_))), "{method:?}");
+        assert!(matches!(fit(samples, &Params::of(2, method.clone())), Err(Error::Param(_))), "{method:?}");
     }
 }
 
@@ -467,10 +468,10 @@ fn pairwise_input_is_refused_where_samples_are_needed() {
     let distances = [0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0];
     let input = || Input::Distances(Samples::from_rows(&distances, 3, 3).unwrap());
     for method in &methods()[..4] {
-        let error = fit(input(), &Params::of(2, *method)).unwrap_err();
+        let error = fit(input(), &Params::of(2, method.clone())).unwrap_err();
         assert!(matches!(error, Error::Data(DataError::NeedsSamples { .. })), "{method:?}: {error}");
     }
-    sound(&fit(input(), &Params::of(2, methods()[4])).unwrap(), 3, 2);
+    sound(&fit(input(), &Params::of(2, methods()[4].clone())).unwrap(), 3, 2);
 }
 
 #[test]
@@ -480,7 +481,7 @@ fn a_raised_flag_stops_every_method() {
     let flag = CancelFlag::default();
     flag.cancel();
     for method in methods() {
-        let outcome = Run::new(&Params::of(2, method)).observe(&flag).fit(input);
+        let outcome = Run::new(&Params::of(2, method.clone())).observe(&flag).fit(input);
         assert!(matches!(outcome, Err(Error::Cancelled { .. })), "{method:?}");
     }
 }
@@ -501,7 +502,7 @@ fn a_late_wish_to_stop_is_heard_too() {
     for method in methods() {
         for asked in [1, 3, 5, 8, 12] {
             let late = After((asked as isize).into());
-            let params = Params { stop: exactly(50), ..Params::of(2, method) };
+            let params = Params { stop: exactly(50), ..Params::of(2, method.clone()) };
             let outcome = Run::new(&params).observe(&late).fit(input);
             assert!(matches!(outcome, Err(Error::Cancelled { .. })), "{method:?} after {asked}");
         }
@@ -521,7 +522,8 @@ fn the_number_of_threads_changes_no_bit() {
     for method in methods() {
         let run = |threads: usize| {
             let stop = StopRule { max_iter: 8, ..StopRule::of_family() };
-            fit(samples, &Params { stop, ..Params::of(4, method).threads(threads).starts(2) }).unwrap()
+            fit(samples, &Params { stop, ..Params::of(4, method.clone()).threads(threads).starts(2) })
+                .unwrap()
         };
         let one = bits(&run(1));
         for threads in [2, 3] {

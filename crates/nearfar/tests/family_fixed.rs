@@ -305,7 +305,7 @@ fn hard_data_gives_results() {
         for method in methods() {
             for kind in [GraphKind::Ncut, GraphKind::Lsdg] {
                 let what = format!("{}, {method:?}, {kind:?}", case.name);
-                let mut params = Params::of(case.n_clusters, method).seed(1);
+                let mut params = Params::of(case.n_clusters, method.clone()).seed(1);
                 params.graph.kind = kind;
                 let samples = Samples::from_rows(&case.data, case.n_samples, case.n_features).unwrap();
                 let model = fit(samples, &params).unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -325,12 +325,13 @@ fn tiny_and_equal_data_give_results() {
             for n in [1, 2, 3, 12] {
                 for r in [1, 2, 3, 11, 12].into_iter().filter(|r| *r <= n) {
                     let what = format!("{method:?}: {what}, {n} points, {r} clusters");
-                    let model = fitted(&data[..n], n, 1, r, method).unwrap_or_else(|e| panic!("{what}: {e}"));
+                    let model =
+                        fitted(&data[..n], n, 1, r, method.clone()).unwrap_or_else(|e| panic!("{what}: {e}"));
                     check_model(&model, n, r, &what);
                 }
             }
         }
-        assert!(fitted(&line, 12, 1, 13, method).is_err());
+        assert!(fitted(&line, 12, 1, 13, method.clone()).is_err());
     }
 }
 
@@ -363,7 +364,7 @@ fn a_dead_column_does_no_harm() {
 fn known_groups_are_found() {
     let data = nearfar::generate::blobs(120, 2, 3, 0.2, 4).unwrap();
     for method in methods() {
-        let mut params = Params::of(3, method).starts(5).seed(2);
+        let mut params = Params::of(3, method.clone()).starts(5).seed(2);
         params.stop.loss_tolerance = 1e-7; // products alone stop short of it by the default
         params.stop.max_iter = 5000;
         let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
@@ -378,7 +379,7 @@ fn bits_do_not_depend_on_threads() {
     let data = nearfar::generate::blobs(1500, 3, 4, 0.6, 9).unwrap();
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
     for method in methods() {
-        let mut params = Params::of(4, method).starts(2).seed(5);
+        let mut params = Params::of(4, method.clone()).starts(2).seed(5);
         params.stop.max_iter = 8;
         let one = fit(samples, &params.clone().threads(1)).unwrap();
         let three = fit(samples, &params.threads(3)).unwrap();

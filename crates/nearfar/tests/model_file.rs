@@ -306,7 +306,8 @@ fn whoever_has_enough_gets_labels() {
     let data = nearfar::generate::chart(20, 30, 2.0, 1).unwrap();
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
     for method in MethodKind::ALL {
-        let params = Params { threads: Some(1), starts: 3, ..Params::of(6, method) };
+        let mut params = Params::of(6, method).threads(1);
+        params.set_if_used("starts", 3_usize).unwrap();
         let observer = After::new(2, true);
         let model = Run::new(&params).observe(&observer).fit(samples).unwrap();
         assert_eq!(model.labels.len(), data.n_samples, "{method}");

@@ -147,7 +147,7 @@ fn methods_of_a_fixed_graph_have_the_same_bits() {
         MethodKind::Spectral,
     ] {
         let mut params = Params::of(4, kind.default_params()).seed(3).starts(2);
-        params.stop.max_iter = 5;
+        params.set_if_used("max_iter", 5_usize).unwrap();
         check(kind.name(), &data, Metric::Euclidean, false, &params);
     }
 }

@@ -3,15 +3,15 @@
 use nearfar::learn::MethodKind;
 
 use crate::exit::Outcome;
-use crate::flags::{MethodName, MethodsArgs};
+use crate::flags::MethodsArgs;
 use crate::output::write_stdout;
 
 pub(crate) fn run(args: &MethodsArgs) -> Outcome {
-    write_stdout(|out| match args.name.map(MethodName::value) {
-        Some(method) => write!(out, "{}", plain(method.about())),
+    write_stdout(|out| match args.name.map(|name| name.0) {
+        Some(method) => write!(out, "{}", plain(&method.entry().page())),
         None => {
             for method in MethodKind::ALL {
-                writeln!(out, "{:<10} {}", method.name(), wrapped(method.line()))?;
+                writeln!(out, "{:<10} {}", method.name(), wrapped(method.line(), 11))?;
             }
             writeln!(
                 out,
@@ -27,20 +27,21 @@ fn plain(markdown: &str) -> String {
         .lines()
         .map(|line| match line.strip_prefix("## ").or_else(|| line.strip_prefix("# ")) {
             Some(heading) => heading.to_uppercase() + "\n",
+            None if line.starts_with("* ") => wrapped(&line.replace('`', ""), 2) + "\n",
             None => line.replace('`', "") + "\n",
         })
         .collect()
 }
 
-/// Lines that fit 90 columns behind a name of ten letters.
-fn wrapped(text: &str) -> String {
+/// Lines that fit 90 columns, all but the first behind so many blanks.
+fn wrapped(text: &str, blanks: usize) -> String {
     let mut lines = String::new();
-    let mut width = 11;
+    let mut width = blanks;
     for word in text.split(' ') {
-        if width > 11 && width + 1 + word.chars().count() > 90 {
-            lines += &format!("\n{:11}", "");
-            width = 11;
-        } else if width > 11 {
+        if width > blanks && width + 1 + word.chars().count() > 90 {
+            lines += &format!("\n{:blanks$}", "");
+            width = blanks;
+        } else if width > blanks {
             lines.push(' ');
             width += 1;
         }

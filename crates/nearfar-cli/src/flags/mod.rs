@@ -10,10 +10,7 @@ pub(crate) use input::InputArgs;
 pub(crate) use labels::LabelArgs;
 pub(crate) use learn::LearnArgs;
 pub(crate) use output::OutputArgs;
-pub(crate) use values::{
-    Clusters, EngineName, ExportedGraph, GraphKindName, InputKind, MethodName, MetricName, ModeName,
-    PrecisionName, PresetName, ProgressKind, Prune, RegularizerName, Scale, SolverName, StartName, ViewNames,
-};
+pub(crate) use values::{Clusters, ExportedGraph, InputKind, MethodName, MetricName, ProgressKind, Scale};
 
 use std::path::PathBuf;
 
@@ -220,7 +217,7 @@ pub(crate) struct DemoArgs {
 #[derive(Args, Debug)]
 pub(crate) struct MethodsArgs {
     /// The method to explain
-    #[arg(value_enum, hide_possible_values = true)]
+    #[arg(value_parser = MethodName::parser(), hide_possible_values = true)]
     pub(crate) name: Option<MethodName>,
 }
 

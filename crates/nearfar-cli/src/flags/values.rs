@@ -4,12 +4,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use nearfar::graph::GraphKind;
-use nearfar::learn::nearfar::Engine;
-use nearfar::learn::{MethodKind, Regularizer};
-use nearfar::params::{Pruning, Starts};
-use nearfar::views::Views;
-use nearfar::{Metric, Mode, Precision, Preset};
+use nearfar::Metric;
+use nearfar::learn::MethodKind;
 use serde::{Deserialize, Serialize};
 
 /// Words for a flag, each with the library's value.
@@ -35,91 +31,38 @@ macro_rules! words {
     };
 }
 
-words!(
-    /// Named settings.
-    PresetName => Preset { Default => Preset::Default, Paper => Preset::Paper, Demo => Preset::Demo }
-);
-words!(
-    /// Models.
-    MethodName => MethodKind {
-        NearFar => MethodKind::NearFar,
-        Lsdg => MethodKind::Lsdg,
-        Phals => MethodKind::Phals,
-        AoSymNmf => MethodKind::AoSymNmf,
-        SymNmf => MethodKind::SymNmf,
-        Anls => MethodKind::Anls,
-        SBsum => MethodKind::SBsum,
-        GsNmf => MethodKind::GsNmf,
-        Gnmf => MethodKind::Gnmf,
-        NmfAn => MethodKind::NmfAn,
-        CgSymNmf => MethodKind::CgSymNmf,
-        RbsMf => MethodKind::RbsMf,
-        S3Nmf => MethodKind::S3Nmf,
-        KMeans => MethodKind::KMeans,
-        Spectral => MethodKind::Spectral,
-        Nmf => MethodKind::Nmf,
-    }
-);
-words!(
-    /// Ways to find an answer.
-    EngineName => Engine { Auto => Engine::Auto, Graph => Engine::Graph, Mixture => Engine::Mixture }
-);
-words!(
-    /// Regularisers.
-    RegularizerName => Regularizer {
-        Proposed => Regularizer::Proposed,
-        OffDiagonal => Regularizer::OffDiagonal,
-        LogDet => Regularizer::LogDet,
-    }
-);
-words!(
-    /// Graphs that are factored.
-    GraphKindName => GraphKind { Ncut => GraphKind::Ncut, Lsdg => GraphKind::Lsdg }
-);
+/// A method.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct MethodName(pub(crate) MethodKind);
 
-/// Ways to find the factor; each method has some of them.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-#[value(rename_all = "lowercase")]
-pub(crate) enum SolverName {
-    /// lsdg, aosymnmf (default), anls
-    Columns,
-    /// symnmf, gsnmf (default), lsdg, aosymnmf
-    Multiplicative,
-    /// symnmf
-    Gradient,
-    /// symnmf
-    Newton,
-    /// anls (default)
-    Pivoting,
-    /// sbsum (default)
-    Scalar,
-    /// sbsum
-    Vector,
-    /// gsnmf
-    Admm,
+impl FromStr for MethodName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        MethodKind::named(text)
+            .map(Self)
+            .ok_or_else(|| format!("there is no method {text:?}; `nearfar methods` lists them"))
+    }
 }
-words!(
-    /// How members start.
-    StartName => Starts { Random => Starts::Random, Spectral => Starts::Spectral, Both => Starts::Both }
-);
-words!(
-    /// Members left out.
-    Prune => Pruning { None => Pruning::None, Quarter => Pruning::Quarter, Half => Pruning::Half, Outliers => Pruning::Outliers }
-);
+
+impl TryFrom<String> for MethodName {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<MethodName> for String {
+    fn from(name: MethodName) -> Self {
+        name.0.name().to_owned()
+    }
+}
+
 words!(
     /// Metrics.
     MetricName => Metric { Euclidean => Metric::Euclidean, Cosine => Metric::Cosine }
 );
-words!(
-    /// How pairs are stored.
-    ModeName => Mode { Auto => Mode::Auto, Exact => Mode::Exact, Binned => Mode::Binned }
-);
-words!(
-    /// Precision of stored pairs.
-    PrecisionName => Precision { Auto => Precision::Auto, Double => Precision::Double, Single => Precision::Single }
-);
-
 /// The kind of input.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -268,32 +211,6 @@ impl<'de> Deserialize<'de> for Portion {
 impl From<Portion> for String {
     fn from(portion: Portion) -> Self {
         portion.text
-    }
-}
-
-/// Scalings to try.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct ViewNames(pub(crate) Views);
-
-impl FromStr for ViewNames {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        text.parse().map(Self).map_err(|error: nearfar::ParamError| format!("it must be {}", error.allowed))
-    }
-}
-
-impl TryFrom<String> for ViewNames {
-    type Error = String;
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse().map_err(|error: String| format!("views = {text:?}: {error}"))
-    }
-}
-
-impl From<ViewNames> for String {
-    fn from(names: ViewNames) -> Self {
-        names.0.to_string()
     }
 }
 
@@ -545,16 +462,6 @@ mod tests {
         assert_eq!((share("0.25"), share("5 %"), share(" 12.5%")), (Ok(0.25), Ok(0.05), Ok(0.125)));
         for wrong in ["", "%", "0", "1", "5", "100%", "-1%", "nan", "inf%", "x"] {
             assert!(share(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn names_of_views() {
-        let names = |text: &str| text.parse::<ViewNames>().map(String::from);
-        assert_eq!(names("auto"), Ok("auto".to_owned()));
-        assert_eq!(names("unit, raw"), Ok("raw,unit".to_owned()));
-        for wrong in ["", "rawr", "raw,,unit", "auto,raw"] {
-            assert!(names(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -1,17 +1,14 @@
 //! Flags and the settings file become one set of settings, the library's parameters, and a file that runs again.
 
 use clap::{Args, Command};
-use nearfar::learn::lsdg::{Alpha, Density};
-use nearfar::learn::{MethodKind, MethodParams, Reseed};
+use nearfar::Params;
+use nearfar::learn::lsdg::Density;
+use nearfar::learn::{MethodKind, MethodParams};
 use nearfar::views::{View, Views};
-use nearfar::{Params, Preset};
 use toml::{Table, Value};
 
 use crate::exit::{Failure, Outcome};
-use crate::flags::{
-    ClusterArgs, Clusters, GraphKindName, LearnArgs, MethodName, MetricName, ModeName, PrecisionName,
-    PresetName, Prune, RegularizerName, Scale, StartName,
-};
+use crate::flags::{ClusterArgs, Clusters, LearnArgs, MethodName, MetricName, Scale};
 
 /// Keys that a preset decides.
 const OF_PRESET: [&str; 10] = [
@@ -129,9 +126,9 @@ fn alike(a: &str, b: &str) -> bool {
 
 /// The method: that which was named, else lsdg where one of its published presets was asked for.
 pub(crate) fn method(learn: &LearnArgs) -> MethodKind {
-    let published = matches!(learn.preset, Some(PresetName::Paper | PresetName::Demo));
+    let published = matches!(learn.own.word("preset"), Some("paper" | "demo"));
     let unnamed = if published { MethodKind::Lsdg } else { MethodKind::NearFar };
-    learn.method.map_or(unnamed, MethodName::value)
+    learn.method.map_or(unnamed, |name| name.0)
 }
 
 /// The number of clusters; `None` where it is to be found.
@@ -156,9 +153,9 @@ fn clusters(method: MethodKind, learn: &LearnArgs) -> Outcome<Option<usize>> {
 /// The library's parameters of a run on this input.
 pub(crate) fn params_for(args: &ClusterArgs) -> Outcome<Params> {
     let mut params = params(&args.learn)?;
-    let views = args.learn.views.map(|names| names.0);
+    let views = args.learn.own.word("views");
     let cosine = args.input.metric == Some(MetricName::Cosine);
-    if cosine && views.is_some_and(|views| !views.is_auto()) {
+    if cosine && views.is_some_and(|views| views != "auto") {
         return Err(Failure::wrong("--metric cosine is a view by itself (unit); leave out --views"));
     }
     if let MethodParams::NearFar(own) = &mut params.method
@@ -182,66 +179,33 @@ pub(crate) fn params(learn: &LearnArgs) -> Outcome<Params> {
     super::method::check_flags(method, learn)?;
     let clusters = clusters(method, learn)?;
     let n_clusters = clusters.unwrap_or(1);
-    let mut params = if method == MethodKind::Lsdg {
-        Params::preset(n_clusters, learn.preset.map_or(Preset::Default, PresetName::value))
-    } else {
-        Params::of(n_clusters, super::method::params(method, learn)?)
-    };
+    let mut params = Params::of(n_clusters, method);
     params.find_clusters = clusters.is_none();
-    let lsdg = &mut params.lsdg;
-    let (Alpha::Absolute(mut alpha) | Alpha::Relative(mut alpha)) = lsdg.alpha;
-    alpha = learn.alpha.unwrap_or(alpha);
-    let relative =
-        learn.relative_alpha || (matches!(lsdg.alpha, Alpha::Relative(_)) && !learn.absolute_alpha);
-    lsdg.alpha = if relative { Alpha::Relative(alpha) } else { Alpha::Absolute(alpha) };
-    lsdg.beta = learn.beta.unwrap_or(lsdg.beta);
-    lsdg.density = density(learn, lsdg.density)?;
     if method == MethodKind::Lsdg {
-        lsdg.solver = super::method::factor_solver(learn, lsdg.solver)?;
-        lsdg.regularizer = learn.regularizer.map_or(lsdg.regularizer, RegularizerName::value);
+        check_density(learn, &params)?;
     }
-    params.graph.kind = learn.graph_kind.map_or(params.graph.kind, GraphKindName::value);
-    params.graph.neighbors = learn.graph_neighbors;
-    lsdg.dissimilarity &= !learn.no_dissimilarity;
-    lsdg.orthogonality &= !learn.no_orthogonality;
-    if learn.reseed {
-        lsdg.reseed = Reseed::WorstFitted;
-    }
-    if let Some(starts) = learn.starts {
-        params = params.starts(starts);
-    }
-    params.start = learn.start.map_or(params.start, StartName::value);
-    params.pruning = learn.prune.map_or(params.pruning, Prune::value);
-    params.stop.max_iter = learn.max_iter.unwrap_or(params.stop.max_iter);
-    if let Some(tolerance) = learn.tol {
-        params.stop.loss_tolerance = tolerance;
-        if params.stop.change_tolerance >= 0.0 {
-            params.stop.change_tolerance = tolerance; // negative: the method stops by its loss alone
-        }
-    }
+    super::method::set(&mut params, learn)?;
     params.seed = learn.seed.unwrap_or(params.seed);
     params.threads = learn.threads;
     params.memory = learn.memory.as_ref().map(|size| size.bytes);
-    params.precision = learn.precision.map_or(params.precision, PrecisionName::value);
-    params.mode = learn.mode.map_or(params.mode, ModeName::value);
-    (params.binned.near, params.binned.far, params.binned.bins) = (learn.near, learn.far, learn.bins);
     params.check()?;
     Ok(params)
 }
 
-fn density(learn: &LearnArgs, preset: Density) -> Outcome<Density> {
-    match (learn.neighbors, learn.mu, learn.eta, preset) {
-        (Some(_), Some(_), ..) | (Some(_), _, Some(_), _) => {
-            Err(Failure::wrong("--neighbors decides mu and eta by itself; leave out one side"))
-        }
-        (Some(neighbors), ..) => Ok(Density::Neighbors(neighbors)),
-        (None, Some(mu), eta, _) => Ok(Density::Mu { mu, eta }),
-        (None, None, Some(eta), Density::Mu { mu, .. }) => Ok(Density::Mu { mu, eta: Some(eta) }),
-        (None, None, Some(_), Density::Neighbors(_)) => {
-            Err(Failure::wrong("--eta needs a mu to stay below; add --mu, or use --preset paper"))
-        }
-        (None, None, None, preset) => Ok(preset),
+/// Neighbours decide mu and eta, and eta needs a mu.
+fn check_density(learn: &LearnArgs, fresh: &Params) -> Outcome {
+    let has = |flag| learn.own.has(flag);
+    if has("neighbors") && (has("mu") || has("eta")) {
+        return Err(Failure::wrong("--neighbors decides mu and eta by itself; leave out one side"));
     }
+    let mut preset = fresh.clone();
+    if let Some(name) = learn.own.get("preset") {
+        preset.set("preset", name.clone())?;
+    }
+    if has("eta") && !has("mu") && matches!(preset.lsdg.density, Density::Neighbors(_)) {
+        return Err(Failure::wrong("--eta needs a mu to stay below; add --mu, or use --preset paper"));
+    }
+    Ok(())
 }
 
 /// The settings in full, as TOML that `--config` reads; where to write is not part of them.
@@ -258,23 +222,14 @@ pub(crate) fn resolved(args: &ClusterArgs, params: &Params) -> String {
         full.input.truth = absolute(truth).or(full.input.truth);
     }
     let learn = &mut full.learn;
-    learn.method = MethodName::of(params.method.kind());
+    learn.method = Some(MethodName(params.method.kind()));
     learn.seed = Some(params.seed);
     if params.find_clusters {
         learn.clusters = Some(Clusters::Auto);
     }
-    if params.method.kind() != MethodKind::NearFar {
-        learn.starts = Some(params.starts);
-        learn.max_iter = Some(params.stop.max_iter);
-        learn.tol = Some(params.stop.loss_tolerance);
-    }
-    if params.method == MethodParams::Lsdg {
-        resolve_lsdg(learn, params);
-    } else {
-        super::method::resolve(learn, params);
-    }
+    super::method::resolve(learn, params);
     if full.input.scale.unwrap_or_default() != Scale::None {
-        full.learn.views = None; // the scale fixes it
+        full.learn.own.leave_out("views"); // the scale fixes it
     }
     full.input.input_kind.get_or_insert_default();
     full.input.scale.get_or_insert_default();
@@ -288,21 +243,4 @@ pub(crate) fn resolved(args: &ClusterArgs, params: &Params) -> String {
         "# Settings of a run of nearfar {}; run it again with: nearfar cluster --config settings.toml\n{table}",
         env!("CARGO_PKG_VERSION")
     )
-}
-
-fn resolve_lsdg(learn: &mut LearnArgs, params: &Params) {
-    learn.preset = PresetName::of(params.preset);
-    (learn.relative_alpha, learn.absolute_alpha, learn.alpha) = match params.lsdg.alpha {
-        Alpha::Relative(alpha) => (true, false, Some(alpha)),
-        Alpha::Absolute(alpha) => (false, true, Some(alpha)),
-    };
-    learn.beta = Some(params.lsdg.beta);
-    (learn.neighbors, learn.mu, learn.eta) = match params.lsdg.density {
-        Density::Neighbors(neighbors) => (Some(neighbors), None, None),
-        Density::Mu { mu, eta } => (None, Some(mu), eta),
-    };
-    learn.start = StartName::of(params.start);
-    learn.prune = Prune::of(params.pruning);
-    learn.precision = PrecisionName::of(params.precision);
-    learn.mode = ModeName::of(params.mode);
 }

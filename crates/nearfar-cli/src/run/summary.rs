@@ -505,7 +505,7 @@ fn describe(params: &Params) -> String {
 /// The settings of a method other than LSDG, as they stand in the JSON.
 fn describe_other(params: &Params) -> String {
     let mut words = vec![format!("method {}", params.method.kind())];
-    let value = serde_json::to_value(params.method).unwrap_or_default();
+    let value = serde_json::to_value(&params.method).unwrap_or_default();
     let own = value.as_object().into_iter().flatten().filter(|(key, _)| *key != "name");
     words.extend(own.map(|(key, value)| format!("{key} {}", value.to_string().trim_matches('"'))));
     let (starts, tol, seed) = (params.starts, params.stop.loss_tolerance, params.seed);

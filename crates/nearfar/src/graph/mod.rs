@@ -8,7 +8,7 @@ mod sparse;
 pub use sparse::SparseGraph;
 pub(crate) use sparse::{to_columns, to_rows};
 
-use crate::error::{ParamError, Result};
+use crate::error::Result;
 use crate::input::Input;
 use crate::neighbors::nearest::{Nearest, nearest};
 use crate::observe::Observer;
@@ -36,17 +36,6 @@ pub struct GraphParams {
 }
 
 impl GraphParams {
-    /// Judge the ranges.
-    ///
-    /// # Errors
-    /// Names the parameter out of range.
-    pub fn check(&self) -> Result<(), ParamError> {
-        match self.neighbors {
-            Some(k) => ParamError::unless(k >= 1, "graph_neighbors", k, "1 or more"),
-            None => Ok(()),
-        }
-    }
-
     /// Nearest others that count, for n samples.
     pub fn resolved_neighbors(&self, n: usize) -> usize {
         let luxburg = n.max(1).ilog2() as usize + 1;

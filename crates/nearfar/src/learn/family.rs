@@ -1,8 +1,9 @@
-//! The methods by name: their settings, what they need, and what a finished start hands over.
+//! The methods by name: their settings, and what a finished start hands over.
 
 use super::anls::AnlsParams;
 use super::aosymnmf::AoSymNmfParams;
 use super::cgsymnmf::CgSymNmfParams;
+use super::custom::CustomParams;
 use super::gnmf::GnmfParams;
 use super::gsnmf::GsNmfParams;
 use super::nmfan::NmfAnParams;
@@ -10,6 +11,7 @@ use super::rbsmf::RbsMfParams;
 use super::s3nmf::S3NmfParams;
 use super::sbsum::SBsumParams;
 use super::symnmf::SymNmfParams;
+use super::table::{Entry, Needs};
 use super::{Learned, StopRule};
 use crate::error::{Error, ParamError, Result};
 use crate::graph::SparseGraph;
@@ -19,236 +21,171 @@ use crate::math::rng::Stream;
 use crate::observe::{Observer, Stage};
 use crate::plan::Precision;
 
-/// Which model is learnt, with the settings of its own.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-#[serde(tag = "name", rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum MethodParams {
-    /// Several scalings of the data, weighed without labels; neighbour weights and a partition into k learnt in
-    /// turn; a consensus. The default.
-    NearFar(NearFarParams),
-    /// The paper's model: learns which neighbour ranks to trust as near and far, together with V; labels from the
-    /// spectrum of Z.
-    Lsdg,
-    /// Symmetric NMF of a fixed graph, column by column with exact line search (Hou, Chu, Liao 2023).
-    Phals,
-    /// Symmetric NMF with an orthogonality term: the paper's own by column steps, or one of three by multiplicative
-    /// updates.
-    AoSymNmf(AoSymNmfParams),
-    /// Symmetric NMF of a fixed graph: multiplicative, projected gradient or Newton-like (Kuang et al. 2012, 2015).
-    SymNmf(SymNmfParams),
-    /// Symmetry dropped and priced: alternating least squares by pivoting or by columns (Zhu et al. 2018).
-    Anls(AnlsParams),
-    /// Symmetric NMF one entry (or one row) at a time, each step an exact minimum of a bound (Shi et al. 2017).
-    SBsum(SBsumParams),
-    /// Symmetric NMF with the graph Laplacian as a regulariser (Gao, Guan, Su 2018).
-    GsNmf(GsNmfParams),
-    /// NMF of the samples with the graph Laplacian as a regulariser; k-means on V (Cai et al. 2011).
-    Gnmf(GnmfParams),
-    /// NMF of the samples with a neighbour graph that is learnt along (Huang et al. 2017).
-    NmfAn(NmfAnParams),
-    /// Symmetric NMF of a graph learnt by self-expression (Jia et al. 2020; a reconstruction).
-    CgSymNmf(CgSymNmfParams),
-    /// Robust factorisation with a bi-stochastic graph that is learnt along (Wang et al. 2022; a reconstruction).
-    RbsMf(RbsMfParams),
-    /// Rounds of many symmetric NMFs; each round's graph is the vote of the last (Jia et al. 2022).
-    S3Nmf(S3NmfParams),
-    /// k-means++ on the samples.
-    KMeans,
-    /// Spectral clustering of the same self-tuned graph (Ng, Jordan, Weiss).
-    Spectral,
-    /// Plain NMF of the samples; k-means on V.
-    Nmf,
+/// The one list of the methods. A line is a variant, its settings, and the folder that has its entry; those of the
+/// family have a function `learn` there too.
+macro_rules! methods {
+    (
+        whole { $($whole:ident $(($w:ident: $whole_params:ty))? in $($whole_path:ident)::+;)+ }
+        family { $($name:ident $(($own:ident: $params:ty))? in $($path:ident)::+;)+ }
+    ) => {
+        /// Which model is learnt, with the settings of its own.
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        #[serde(tag = "name", rename_all = "lowercase")]
+        #[non_exhaustive]
+        pub enum MethodParams {
+            $(#[doc = concat!("See [`", stringify!($($whole_path)::+), "`].")] $whole $(($whole_params))?,)+
+            $(#[doc = concat!("See [`", stringify!($($path)::+), "`].")] $name $(($params))?,)+
+            /// A method of your own.
+            Custom(CustomParams),
+        }
+
+        /// The name of a method.
+        #[derive(Clone, Copy, Debug)]
+        #[non_exhaustive]
+        pub enum MethodKind {
+            $(#[doc = concat!("See [`", stringify!($($whole_path)::+), "`].")] $whole,)+
+            $(#[doc = concat!("See [`", stringify!($($path)::+), "`].")] $name,)+
+            /// A method of your own.
+            Custom(&'static Entry),
+        }
+
+        impl MethodKind {
+            /// All that come with the library, the default first.
+            pub const ALL: [Self; [$(stringify!($whole),)+ $(stringify!($name)),+].len()] =
+                [$(Self::$whole,)+ $(Self::$name),+];
+
+            /// Its place in the table.
+            pub fn entry(self) -> &'static Entry {
+                match self {
+                    $(Self::$whole => &$($whole_path)::+::ENTRY,)+
+                    $(Self::$name => &$($path)::+::ENTRY,)+
+                    Self::Custom(entry) => entry,
+                }
+            }
+        }
+
+        impl MethodParams {
+            /// The method's name.
+            pub fn kind(&self) -> MethodKind {
+                match self {
+                    $(Self::$whole { .. } => MethodKind::$whole,)+
+                    $(Self::$name { .. } => MethodKind::$name,)+
+                    Self::Custom(own) => MethodKind::Custom(own.entry()),
+                }
+            }
+
+            /// One start of a method of the family.
+            pub(crate) fn learn(&self, task: Task<'_>) -> Result<Fitted> {
+                match self {
+                    // These have ways of their own.
+                    $(Self::$whole { .. })|+ => {
+                        Err(ParamError::new("method", self.kind(), "a method of the family").into())
+                    }
+                    $(Self::$name $(($own))? => $($path)::+::learn(task $(, $own)?).into(),)+
+                    Self::Custom(own) => own.learn(task),
+                }
+            }
+        }
+
+        $($(
+            impl From<$whole_params> for MethodParams {
+                fn from($w: $whole_params) -> Self {
+                    Self::$whole($w)
+                }
+            }
+        )?)+
+        $($(
+            impl From<$params> for MethodParams {
+                fn from($own: $params) -> Self {
+                    Self::$name($own)
+                }
+            }
+        )?)+
+
+        impl From<MethodKind> for MethodParams {
+            /// With its defaults; a method of one's own comes with [`Params::custom`](crate::Params::custom).
+            fn from(kind: MethodKind) -> Self {
+                match kind {
+                    $(MethodKind::$whole => Self::$whole $((<$whole_params>::default()))?,)+
+                    $(MethodKind::$name => Self::$name $((<$params>::default()))?,)+
+                    MethodKind::Custom(_) => Self::default(),
+                }
+            }
+        }
+    };
 }
 
-/// What a method works on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
-    /// Nearest neighbours, in several scalings where there are samples.
-    Lists,
-    /// All ranks and affinities: n² memory.
-    Slices,
-    /// A sparse graph of nearest neighbours.
-    Graph,
-    /// The samples.
-    Samples,
-    /// Graph and samples.
-    Both,
-}
-
-/// The name of a method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-#[allow(missing_docs, reason = "each is described by its line")]
-pub enum MethodKind {
-    NearFar,
-    Lsdg,
-    Phals,
-    AoSymNmf,
-    SymNmf,
-    Anls,
-    SBsum,
-    GsNmf,
-    Gnmf,
-    NmfAn,
-    CgSymNmf,
-    RbsMf,
-    S3Nmf,
-    KMeans,
-    Spectral,
-    Nmf,
+methods! {
+    whole {
+        NearFar(own: NearFarParams) in crate::learn::nearfar;
+        Lsdg in crate::learn::lsdg;
+    }
+    family {
+        Phals in crate::learn::phals;
+        AoSymNmf(own: AoSymNmfParams) in crate::learn::aosymnmf;
+        SymNmf(own: SymNmfParams) in crate::learn::symnmf;
+        Anls(own: AnlsParams) in crate::learn::anls;
+        SBsum(own: SBsumParams) in crate::learn::sbsum;
+        GsNmf(own: GsNmfParams) in crate::learn::gsnmf;
+        Gnmf(own: GnmfParams) in crate::learn::gnmf;
+        NmfAn(own: NmfAnParams) in crate::learn::nmfan;
+        CgSymNmf(own: CgSymNmfParams) in crate::learn::cgsymnmf;
+        RbsMf(own: RbsMfParams) in crate::learn::rbsmf;
+        S3Nmf(own: S3NmfParams) in crate::learn::s3nmf;
+        KMeans in crate::learn::kmeans;
+        Spectral in crate::learn::spectral;
+        Nmf in crate::learn::nmf;
+    }
 }
 
 impl MethodKind {
-    /// All of them, the default first.
-    pub const ALL: [Self; 16] = [
-        Self::NearFar,
-        Self::Lsdg,
-        Self::Phals,
-        Self::AoSymNmf,
-        Self::SymNmf,
-        Self::Anls,
-        Self::SBsum,
-        Self::GsNmf,
-        Self::Gnmf,
-        Self::NmfAn,
-        Self::CgSymNmf,
-        Self::RbsMf,
-        Self::S3Nmf,
-        Self::KMeans,
-        Self::Spectral,
-        Self::Nmf,
-    ];
+    /// The method of this name, of those that come with the library.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
 
     /// The word for it.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::NearFar => "nearfar",
-            Self::Lsdg => "lsdg",
-            Self::Phals => "phals",
-            Self::AoSymNmf => "aosymnmf",
-            Self::SymNmf => "symnmf",
-            Self::Anls => "anls",
-            Self::SBsum => "sbsum",
-            Self::GsNmf => "gsnmf",
-            Self::Gnmf => "gnmf",
-            Self::NmfAn => "nmfan",
-            Self::CgSymNmf => "cgsymnmf",
-            Self::RbsMf => "rbsmf",
-            Self::S3Nmf => "s3nmf",
-            Self::KMeans => "kmeans",
-            Self::Spectral => "spectral",
-            Self::Nmf => "nmf",
-        }
+        self.entry().name
     }
 
     /// What it does, in one line.
     pub fn line(self) -> &'static str {
-        match self {
-            Self::NearFar => {
-                "Several scalings of the data, weighed without labels; neighbour weights and a partition learnt in turn; a consensus. The default."
-            }
-            Self::Lsdg => {
-                "The paper's model: learns which neighbour ranks to trust as near and far, together with V; labels from the spectrum of Z."
-            }
-            Self::Phals => {
-                "Symmetric NMF of a fixed graph, column by column with exact line search (Hou, Chu, Liao 2023)."
-            }
-            Self::AoSymNmf => {
-                "Symmetric NMF with an orthogonality term: the paper's own by column steps, or one of three by multiplicative updates."
-            }
-            Self::SymNmf => {
-                "Symmetric NMF of a fixed graph: multiplicative, projected gradient or Newton-like (Kuang et al. 2012, 2015)."
-            }
-            Self::Anls => {
-                "Symmetry dropped and priced: alternating least squares by pivoting or by columns (Zhu et al. 2018)."
-            }
-            Self::SBsum => {
-                "Symmetric NMF one entry (or one row) at a time, each step an exact minimum of a bound (Shi et al. 2017)."
-            }
-            Self::GsNmf => "Symmetric NMF with the graph Laplacian as a regulariser (Gao, Guan, Su 2018).",
-            Self::Gnmf => {
-                "NMF of the samples with the graph Laplacian as a regulariser; k-means on V (Cai et al. 2011)."
-            }
-            Self::NmfAn => {
-                "NMF of the samples with a neighbour graph that is learnt along (Huang et al. 2017)."
-            }
-            Self::CgSymNmf => {
-                "Symmetric NMF of a graph learnt by self-expression (Jia et al. 2020; a reconstruction)."
-            }
-            Self::RbsMf => {
-                "Robust factorisation with a bi-stochastic graph that is learnt along (Wang et al. 2022; a reconstruction)."
-            }
-            Self::S3Nmf => {
-                "Rounds of many symmetric NMFs; each round's graph is the vote of the last (Jia et al. 2022)."
-            }
-            Self::KMeans => "k-means++ on the samples.",
-            Self::Spectral => "Spectral clustering of the same self-tuned graph (Ng, Jordan, Weiss).",
-            Self::Nmf => "Plain NMF of the samples; k-means on V.",
-        }
+        self.entry().line
     }
 
     /// Formula, parameters, cost, reference and when to use it, as Markdown.
     pub fn about(self) -> &'static str {
-        match self {
-            Self::NearFar => include_str!("nearfar/about.md"),
-            Self::Lsdg => include_str!("lsdg/about.md"),
-            Self::Phals => include_str!("phals/about.md"),
-            Self::AoSymNmf => include_str!("aosymnmf/about.md"),
-            Self::SymNmf => include_str!("symnmf/about.md"),
-            Self::Anls => include_str!("anls/about.md"),
-            Self::SBsum => include_str!("sbsum/about.md"),
-            Self::GsNmf => include_str!("gsnmf/about.md"),
-            Self::Gnmf => include_str!("gnmf/about.md"),
-            Self::NmfAn => include_str!("nmfan/about.md"),
-            Self::CgSymNmf => include_str!("cgsymnmf/about.md"),
-            Self::RbsMf => include_str!("rbsmf/about.md"),
-            Self::S3Nmf => include_str!("s3nmf/about.md"),
-            Self::KMeans => include_str!("kmeans/about.md"),
-            Self::Spectral => include_str!("spectral/about.md"),
-            Self::Nmf => include_str!("nmf/about.md"),
-        }
+        self.entry().about
     }
 
     /// What it works on.
     pub fn needs(self) -> Needs {
-        match self {
-            Self::NearFar => Needs::Lists,
-            Self::Lsdg => Needs::Slices,
-            Self::Phals
-            | Self::AoSymNmf
-            | Self::SymNmf
-            | Self::Anls
-            | Self::SBsum
-            | Self::GsNmf
-            | Self::S3Nmf
-            | Self::Spectral => Needs::Graph,
-            Self::NmfAn | Self::KMeans | Self::Nmf => Needs::Samples,
-            Self::Gnmf | Self::CgSymNmf | Self::RbsMf => Needs::Both,
-        }
+        self.entry().needs
+    }
+
+    /// Whether it uses the setting of this name.
+    pub fn takes(self, setting: &str) -> bool {
+        self.entry().setting(setting).is_some()
     }
 
     /// Its settings where nothing else is said.
     pub fn default_params(self) -> MethodParams {
-        match self {
-            Self::NearFar => MethodParams::NearFar(NearFarParams::default()),
-            Self::Lsdg => MethodParams::Lsdg,
-            Self::Phals => MethodParams::Phals,
-            Self::AoSymNmf => MethodParams::AoSymNmf(AoSymNmfParams::default()),
-            Self::SymNmf => MethodParams::SymNmf(SymNmfParams::default()),
-            Self::Anls => MethodParams::Anls(AnlsParams::default()),
-            Self::SBsum => MethodParams::SBsum(SBsumParams::default()),
-            Self::GsNmf => MethodParams::GsNmf(GsNmfParams::default()),
-            Self::Gnmf => MethodParams::Gnmf(GnmfParams::default()),
-            Self::NmfAn => MethodParams::NmfAn(NmfAnParams::default()),
-            Self::CgSymNmf => MethodParams::CgSymNmf(CgSymNmfParams::default()),
-            Self::RbsMf => MethodParams::RbsMf(RbsMfParams::default()),
-            Self::S3Nmf => MethodParams::S3Nmf(S3NmfParams::default()),
-            Self::KMeans => MethodParams::KMeans,
-            Self::Spectral => MethodParams::Spectral,
-            Self::Nmf => MethodParams::Nmf,
-        }
+        self.into()
+    }
+}
+
+impl PartialEq for MethodKind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for MethodKind {}
+
+impl serde::Serialize for MethodKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 
@@ -259,26 +196,9 @@ impl std::fmt::Display for MethodKind {
 }
 
 impl MethodParams {
-    /// The method's name.
-    pub fn kind(&self) -> MethodKind {
-        match self {
-            Self::NearFar(_) => MethodKind::NearFar,
-            Self::Lsdg => MethodKind::Lsdg,
-            Self::Phals => MethodKind::Phals,
-            Self::AoSymNmf(_) => MethodKind::AoSymNmf,
-            Self::SymNmf(_) => MethodKind::SymNmf,
-            Self::Anls(_) => MethodKind::Anls,
-            Self::SBsum(_) => MethodKind::SBsum,
-            Self::GsNmf(_) => MethodKind::GsNmf,
-            Self::Gnmf(_) => MethodKind::Gnmf,
-            Self::NmfAn(_) => MethodKind::NmfAn,
-            Self::CgSymNmf(_) => MethodKind::CgSymNmf,
-            Self::RbsMf(_) => MethodKind::RbsMf,
-            Self::S3Nmf(_) => MethodKind::S3Nmf,
-            Self::KMeans => MethodKind::KMeans,
-            Self::Spectral => MethodKind::Spectral,
-            Self::Nmf => MethodKind::Nmf,
-        }
+    /// Its place in the table.
+    pub fn entry(&self) -> &'static Entry {
+        self.kind().entry()
     }
 
     /// What the n × n matrices of a method of the family are held in where this was asked for.
@@ -302,32 +222,20 @@ impl MethodParams {
     pub(crate) fn working_bytes(&self, n: usize, r: usize, asked: Precision) -> u64 {
         let cell = if self.precision(asked) == Precision::Single { 4 } else { 8 };
         let matrix = (n as u64).saturating_mul(n as u64).saturating_mul(cell);
-        match self {
+        let own = match self {
             Self::SymNmf(own) => own.working_bytes(n, r),
-            Self::NmfAn(_) => 2 * matrix,
-            Self::CgSymNmf(_) | Self::RbsMf(_) => 6 * matrix,
             Self::S3Nmf(own) => (own.members * n * r * 8 * 2) as u64,
             _ => 0,
-        }
+        };
+        self.entry().matrices.saturating_mul(matrix).saturating_add(own)
     }
 
-    /// Judge the ranges of the method's own settings.
-    ///
-    /// # Errors
-    /// Names the first parameter out of range, its value, and what is allowed.
-    pub fn check(&self) -> Result<(), ParamError> {
+    /// Judge what the ranges in the table do not tell: settings that do not go together.
+    pub(crate) fn check(&self) -> Result<(), ParamError> {
         match self {
-            Self::NearFar(_) | Self::Lsdg | Self::Phals | Self::KMeans | Self::Spectral | Self::Nmf => Ok(()),
-            Self::AoSymNmf(params) => params.check(),
-            Self::SymNmf(params) => params.check(),
-            Self::Anls(params) => params.check(),
-            Self::SBsum(params) => params.check(),
-            Self::GsNmf(params) => params.check(),
-            Self::Gnmf(params) => params.check(),
-            Self::NmfAn(params) => params.check(),
-            Self::CgSymNmf(params) => params.check(),
-            Self::RbsMf(params) => params.check(),
-            Self::S3Nmf(params) => params.check(),
+            Self::AoSymNmf(own) => super::aosymnmf::check_pair(own.solver, own.regularizer),
+            Self::Custom(own) => own.check(),
+            _ => Ok(()),
         }
     }
 }
@@ -338,81 +246,10 @@ impl Default for MethodParams {
     }
 }
 
-impl From<NearFarParams> for MethodParams {
-    fn from(params: NearFarParams) -> Self {
-        Self::NearFar(params)
+impl From<Fitted> for Result<Fitted> {
+    fn from(fitted: Fitted) -> Self {
+        Ok(fitted)
     }
-}
-
-impl From<AoSymNmfParams> for MethodParams {
-    fn from(params: AoSymNmfParams) -> Self {
-        Self::AoSymNmf(params)
-    }
-}
-
-impl From<SymNmfParams> for MethodParams {
-    fn from(params: SymNmfParams) -> Self {
-        Self::SymNmf(params)
-    }
-}
-
-impl From<AnlsParams> for MethodParams {
-    fn from(params: AnlsParams) -> Self {
-        Self::Anls(params)
-    }
-}
-
-impl From<SBsumParams> for MethodParams {
-    fn from(params: SBsumParams) -> Self {
-        Self::SBsum(params)
-    }
-}
-
-impl From<GsNmfParams> for MethodParams {
-    fn from(params: GsNmfParams) -> Self {
-        Self::GsNmf(params)
-    }
-}
-
-impl From<GnmfParams> for MethodParams {
-    fn from(params: GnmfParams) -> Self {
-        Self::Gnmf(params)
-    }
-}
-
-impl From<NmfAnParams> for MethodParams {
-    fn from(params: NmfAnParams) -> Self {
-        Self::NmfAn(params)
-    }
-}
-
-impl From<CgSymNmfParams> for MethodParams {
-    fn from(params: CgSymNmfParams) -> Self {
-        Self::CgSymNmf(params)
-    }
-}
-
-impl From<RbsMfParams> for MethodParams {
-    fn from(params: RbsMfParams) -> Self {
-        Self::RbsMf(params)
-    }
-}
-
-impl From<S3NmfParams> for MethodParams {
-    fn from(params: S3NmfParams) -> Self {
-        Self::S3Nmf(params)
-    }
-}
-
-impl From<MethodKind> for MethodParams {
-    fn from(kind: MethodKind) -> Self {
-        kind.default_params()
-    }
-}
-
-/// A parameter of the family: finite, 0 or more, and small enough that products of a few stay in range.
-pub(crate) fn check_strength(name: &'static str, value: f64) -> Result<(), ParamError> {
-    ParamError::unless((0.0..=1e9).contains(&value), name, value, "0 to 1e9")
 }
 
 /// Samples as the factorising methods see them: n × m, row-major.

@@ -3,6 +3,7 @@
 pub mod anls;
 pub mod aosymnmf;
 pub mod cgsymnmf;
+pub mod custom;
 pub(crate) mod family;
 pub mod gnmf;
 pub mod gsnmf;
@@ -23,13 +24,15 @@ pub(crate) mod start;
 pub mod stop;
 pub(crate) mod sweep;
 pub mod symnmf;
+pub mod table;
 pub mod trace;
 
 pub use aosymnmf::FactorSolver;
-pub use family::{MethodKind, MethodParams, Needs};
+pub use family::{MethodKind, MethodParams};
 pub use member::Member;
 pub use multiplicative::Regularizer;
 pub use run::{Learned, Method, run};
 pub use stop::{StopReason, StopRule};
 pub use sweep::Reseed;
+pub use table::Needs;
 pub use trace::TraceRow;

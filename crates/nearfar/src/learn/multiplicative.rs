@@ -13,6 +13,7 @@
 use faer::{MatRef, Side};
 
 use super::lsdg::objective::orthogonality;
+use super::table::words;
 use crate::math::factor::Factor;
 use crate::math::kernel::vectorized;
 use crate::spectral::eigen::products::{Rows, combine};
@@ -34,6 +35,12 @@ pub enum Regularizer {
     /// The logarithm of the determinant of VᵀV.
     LogDet,
 }
+
+words!(Regularizer {
+    "proposed" => Self::Proposed,
+    "offdiagonal" => Self::OffDiagonal,
+    "logdet" => Self::LogDet,
+});
 
 impl Regularizer {
     /// What is added to the fit.

@@ -30,7 +30,8 @@ impl TraceRow {
     }
 
     /// A row with the first term only.
-    pub(crate) fn of_fit(iteration: usize, fit: f64) -> Self {
+    #[must_use]
+    pub fn of_fit(iteration: usize, fit: f64) -> Self {
         Self {
             iteration,
             fit,

@@ -16,7 +16,7 @@ use crate::learn;
 use crate::learn::family::{Fitted, Labeling, Rows, Task};
 use crate::learn::lsdg::objective::{Coefficients, Objective};
 use crate::learn::member::{MEMBER_STREAM, row_argmax, while_learning};
-use crate::learn::{Member, MethodKind, MethodParams, Needs, StopReason, start};
+use crate::learn::{Member, MethodKind, Needs, StopReason, start};
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::model::{Findings, Model, Source, Warning};
@@ -153,7 +153,7 @@ impl PreparedGraph {
         let fresh = learn::rbsmf::LearntGraphs::up_to(1);
         let known = self.known.as_deref().unwrap_or(&fresh);
         let learn = |member: usize| {
-            let fitted = learn_one(params.method, self.task(params, member, known, observer))?;
+            let fitted = params.method.learn(self.task(params, member, known, observer))?;
             let state = self.finish(params, fitted, observer)?;
             observer.notice(&Event::Member { member, state: &state });
             Task::unless_cancelled(&state.started)?;
@@ -311,24 +311,4 @@ fn rows(input: &Input<'_>, params: &Settled) -> Result<Rows> {
         }
     }
     Ok(Rows { values, n, m })
-}
-
-fn learn_one(method: MethodParams, task: Task<'_>) -> Result<Fitted> {
-    match method {
-        // LSDG and the default have ways of their own; `check_needs` keeps them out.
-        MethodParams::NearFar(_) | MethodParams::Lsdg | MethodParams::Phals => Ok(learn::phals::learn(task)),
-        MethodParams::AoSymNmf(params) => Ok(learn::aosymnmf::learn(task, &params)),
-        MethodParams::SymNmf(params) => Ok(learn::symnmf::learn(task, params)),
-        MethodParams::Anls(params) => Ok(learn::anls::learn(task, &params)),
-        MethodParams::SBsum(params) => Ok(learn::sbsum::learn(task, params)),
-        MethodParams::GsNmf(params) => learn::gsnmf::learn(task, &params),
-        MethodParams::Gnmf(params) => learn::gnmf::learn(task, &params),
-        MethodParams::NmfAn(params) => learn::nmfan::learn(task, &params),
-        MethodParams::CgSymNmf(params) => Ok(learn::cgsymnmf::learn(task, &params)),
-        MethodParams::RbsMf(params) => learn::rbsmf::learn(task, &params),
-        MethodParams::S3Nmf(params) => learn::s3nmf::learn(task, &params),
-        MethodParams::KMeans => learn::kmeans::learn(task),
-        MethodParams::Spectral => learn::spectral::learn(task),
-        MethodParams::Nmf => Ok(learn::nmf::learn(task)),
-    }
 }

@@ -94,7 +94,7 @@ pub const MANY_POINTS: usize = 50_000;
 /// Bins of a binned run.
 pub const DEFAULT_BINS: usize = 64;
 /// Most near ranks and bins together, and most partners: they are counted in 16 bits.
-const MOST_BINNED: usize = 30_000;
+pub(crate) const MOST_BINNED: usize = 30_000;
 
 /// The knobs of binned mode; `None` leaves the choice to the run. With all ranks near it is the exact mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -105,23 +105,6 @@ pub struct BinnedParams {
     pub far: Option<usize>,
     /// B: bins that share the other ranks; 1 to 30,000.
     pub bins: Option<usize>,
-}
-
-impl BinnedParams {
-    /// Judge the ranges.
-    ///
-    /// # Errors
-    /// Names the parameter out of range.
-    pub fn check(&self) -> Result<(), ParamError> {
-        let ranges = [("near", self.near, 8), ("far", self.far, 1), ("bins", self.bins, 1)];
-        for (name, value, least) in ranges {
-            if let Some(value) = value {
-                let allowed = format!("{least} to {MOST_BINNED}");
-                ParamError::unless((least..=MOST_BINNED).contains(&value), name, value, allowed)?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Settings of a run; every run judges them first, for the size of its data ([`settle`](Self::settle)).
@@ -246,7 +229,7 @@ impl Params {
 
     /// The settings of the default method; its defaults where another method is set.
     pub fn nearfar(&self) -> NearFarParams {
-        if let MethodParams::NearFar(own) = self.method { own } else { NearFarParams::default() }
+        if let MethodParams::NearFar(own) = &self.method { *own } else { NearFarParams::default() }
     }
 
     /// Trust this many ranks; μ follows.
@@ -303,7 +286,8 @@ impl Params {
         BinnedShape { near, far: if all { n_samples / 2 } else { far }, bins }
     }
 
-    /// Every range in one place; each test is written so that NaN fails it.
+    /// Every setting that the method uses is in its range ([`learn::table`](crate::learn::table)), and none that it
+    /// does not use is set. Each test is written so that NaN fails it.
     ///
     /// # Errors
     /// Names the first parameter out of range, its value, and what is allowed.
@@ -312,14 +296,11 @@ impl Params {
         let allowed = "a number where the method is not nearfar, which alone finds it";
         let finds = self.method.kind() == MethodKind::NearFar;
         ParamError::unless(!self.find_clusters || finds, "n_clusters", "auto", allowed)?;
-        ParamError::unless((1..=1000).contains(&self.starts), "starts", self.starts, "1 to 1000")?;
-        ParamError::unless(self.kmeans_restarts >= 1, "kmeans_restarts", self.kmeans_restarts, "1 or more")?;
         if let Some(threads) = self.threads {
             ParamError::unless((1..=1024).contains(&threads), "threads", threads, "1 to 1024")?;
         }
+        self.check_settings()?;
         self.stop.check()?;
-        self.graph.check()?;
-        self.binned.check()?;
         self.method.check()?;
         self.lsdg.check()
     }

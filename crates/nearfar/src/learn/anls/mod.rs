@@ -4,16 +4,40 @@
 mod tests;
 pub(crate) mod update;
 
-use super::family::{Fitted, Labeling, Task, check_strength};
+use super::family::{Fitted, Labeling, Task};
 use super::phals::FixedGraph;
 use super::run::{Method, run};
+use super::table::{Entry, GRAPH, ITERATIONS, Kind, Needs, STARTS, Setting, TOLERANCE, own, words};
 use super::trace::TraceRow;
-use crate::error::{ParamError, Result};
 use crate::graph::{SparseGraph, to_columns, to_rows};
 use crate::math::factor::Factor;
 use crate::math::kernel::{dot, norm2};
 use crate::observe::Observer;
 use crate::slices::Graph;
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "anls",
+    line: "Symmetry dropped and priced: alternating least squares by pivoting or by columns (Zhu et al. 2018).",
+    about: include_str!("about.md"),
+    needs: Needs::Graph,
+    matrices: 0,
+    class: "ANLS",
+    settings: &[OWN, GRAPH, STARTS, ITERATIONS, TOLERANCE],
+};
+
+const OWN: &[Setting] = &[
+    Setting::at("lambda", Kind::STRENGTH, "Price of two different factors", own!(Anls, lambda))
+        .named("lambda", "lam"),
+    Setting::at(
+        "solver",
+        Kind::Word(AnlsSolver::WORDS),
+        "How one factor is found given the other: exactly, or by one pass over the columns (SymHALS)",
+        own!(Anls, solver),
+    ),
+];
+
+words!(AnlsSolver { "pivoting" => Self::Pivoting, "columns" => Self::Columns });
 
 /// How one factor is found given the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -38,16 +62,6 @@ pub struct AnlsParams {
 impl Default for AnlsParams {
     fn default() -> Self {
         Self { lambda: 0.5, solver: AnlsSolver::default() }
-    }
-}
-
-impl AnlsParams {
-    /// Judge the ranges.
-    ///
-    /// # Errors
-    /// Names the first parameter out of range.
-    pub fn check(&self) -> Result<(), ParamError> {
-        check_strength("lambda", self.lambda)
     }
 }
 

@@ -1,15 +1,65 @@
 #![doc = include_str!("about.md")]
 
-use super::family::{Fitted, Labeling, Task, check_strength};
+use super::family::{Fitted, Labeling, MethodParams, Task};
 use super::multiplicative::{Regularizer, quarter_step};
 use super::phals::FixedGraph;
 use super::run::{Method, run};
 use super::sweep::{Reseed, Swept};
+use super::table::{
+    Entry, GRAPH, Held, ITERATIONS, Kind, Needs, Place, STARTS, Setting, TOLERANCE, own, words,
+};
 use super::trace::TraceRow;
 use crate::error::{ParamError, Result};
 use crate::math::factor::Factor;
 use crate::observe::Observer;
 use crate::slices::Graph;
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "aosymnmf",
+    line: "Symmetric NMF with an orthogonality term: the paper's own by column steps, or one of three by \
+           multiplicative updates.",
+    about: include_str!("about.md"),
+    needs: Needs::Graph,
+    matrices: 0,
+    class: "AOSymNMF",
+    settings: &[OWN, GRAPH, STARTS, ITERATIONS, TOLERANCE],
+};
+
+const OWN: &[Setting] = &[
+    Setting::at(
+        "alpha",
+        Kind::STRENGTH,
+        "Strength of the regulariser; of use below the graph's leading eigenvalue (1 for ncut)",
+        own!(AoSymNmf, alpha),
+    ),
+    Setting::at(
+        "regularizer",
+        Kind::Word(Regularizer::WORDS),
+        "What keeps the columns of the factor apart",
+        Place {
+            set: |params, value| {
+                if let MethodParams::AoSymNmf(own) = &mut params.method {
+                    own.regularizer.put(value);
+                    own.solver = FactorSolver::of(own.regularizer);
+                }
+                Ok(())
+            },
+            ..own!(AoSymNmf, regularizer)
+        },
+    ),
+    Setting::at("solver", Kind::Word(FactorSolver::WORDS), "How the factor is found", own!(AoSymNmf, solver))
+        .said("columns with the proposed regulariser, else multiplicative"),
+];
+
+words!(FactorSolver { "columns" => Self::Columns, "multiplicative" => Self::Multiplicative });
+
+impl FactorSolver {
+    /// What a regulariser takes where nobody chose: column steps exist for the proposed one alone.
+    pub(crate) fn of(regularizer: Regularizer) -> Self {
+        if regularizer == Regularizer::Proposed { Self::Columns } else { Self::Multiplicative }
+    }
+}
 
 /// How V is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -36,17 +86,6 @@ pub struct AoSymNmfParams {
 impl Default for AoSymNmfParams {
     fn default() -> Self {
         Self { alpha: 0.1, regularizer: Regularizer::Proposed, solver: FactorSolver::Columns }
-    }
-}
-
-impl AoSymNmfParams {
-    /// Judge the ranges.
-    ///
-    /// # Errors
-    /// Names the first parameter out of range.
-    pub fn check(&self) -> Result<(), ParamError> {
-        check_strength("alpha", self.alpha)?;
-        check_pair(self.solver, self.regularizer)
     }
 }
 

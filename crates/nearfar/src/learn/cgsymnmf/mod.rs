@@ -23,11 +23,11 @@
 mod tests;
 mod update;
 
-use super::family::{Fitted, Labeling, Task, check_strength};
+use super::family::{Fitted, Labeling, Task};
 use super::multiplicative::{Regularizer, quarter_step};
 use super::run::{Method, run};
+use super::table::{Entry, GRAPH, ITERATIONS, Kind, Needs, PRECISION, STARTS, Setting, TOLERANCE, own};
 use super::trace::TraceRow;
-use crate::error::{ParamError, Result};
 use crate::graph::SparseGraph;
 use crate::math::dense::Cell;
 use crate::math::factor::Factor;
@@ -35,6 +35,27 @@ use crate::math::kernel::{dot, norm2};
 use crate::observe::Observer;
 use crate::plan::Precision;
 use update::{Expression, Terms};
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "cgsymnmf",
+    line: "Symmetric NMF of a graph learnt by self-expression (Jia et al. 2020; a reconstruction).",
+    about: include_str!("about.md"),
+    needs: Needs::Both,
+    matrices: 6,
+    class: "CGSymNMF",
+    settings: &[OWN, PRECISION, GRAPH, STARTS, ITERATIONS, TOLERANCE],
+};
+
+const OWN: &[Setting] = &[
+    Setting::at("alpha", Kind::STRENGTH, "Weight of self-expression", own!(CgSymNmf, alpha)),
+    Setting::at(
+        "beta",
+        Kind::STRENGTH,
+        "How strongly the graph is held to the first one",
+        own!(CgSymNmf, beta),
+    ),
+];
 
 /// Settings of the method.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -48,17 +69,6 @@ pub struct CgSymNmfParams {
 impl Default for CgSymNmfParams {
     fn default() -> Self {
         Self { alpha: 0.1, beta: 1.0 }
-    }
-}
-
-impl CgSymNmfParams {
-    /// Judge the ranges.
-    ///
-    /// # Errors
-    /// Names the first parameter out of range.
-    pub fn check(&self) -> Result<(), ParamError> {
-        check_strength("alpha", self.alpha)?;
-        check_strength("beta", self.beta)
     }
 }
 

@@ -4,14 +4,30 @@
 mod tests;
 pub(crate) mod update;
 
-use super::family::{Fitted, Labeling, Task, check_strength};
+use super::family::{Fitted, Labeling, Task};
 use super::run::{Method, run};
+use super::table::{Entry, GRAPH, ITERATIONS, KMEANS, Kind, Needs, STARTS, Setting, TOLERANCE, own};
 use super::trace::TraceRow;
-use crate::error::{ParamError, Result};
+use crate::error::Result;
 use crate::graph::SparseGraph;
 use crate::math::factor::Factor;
 use crate::observe::Observer;
 use update::{Data, Pair};
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "gnmf",
+    line: "NMF of the samples with the graph Laplacian as a regulariser; k-means on V (Cai et al. 2011).",
+    about: include_str!("about.md"),
+    needs: Needs::Both,
+    matrices: 0,
+    class: "GNMF",
+    settings: &[OWN, GRAPH, STARTS, ITERATIONS, TOLERANCE, KMEANS],
+};
+
+const OWN: &[Setting] =
+    &[Setting::at("lambda", Kind::STRENGTH, "Weight of the Laplacian term", own!(Gnmf, lambda))
+        .named("lambda", "lam")];
 
 /// Settings of the method.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -23,16 +39,6 @@ pub struct GnmfParams {
 impl Default for GnmfParams {
     fn default() -> Self {
         Self { lambda: 100.0 }
-    }
-}
-
-impl GnmfParams {
-    /// Judge the ranges.
-    ///
-    /// # Errors
-    /// Names the first parameter out of range.
-    pub fn check(&self) -> Result<(), ParamError> {
-        check_strength("lambda", self.lambda)
     }
 }
 

@@ -5,17 +5,48 @@ mod tests;
 mod update;
 
 use super::Learned;
-use super::family::{Fitted, Labeling, Task, check_strength};
+use super::family::{Fitted, Labeling, Task};
 use super::phals::FixedGraph;
 use super::run::{Method, run};
+use super::table::{Entry, GRAPH, ITERATIONS, Kind, Needs, STARTS, Setting, TOLERANCE, own, words};
 use super::trace::TraceRow;
-use crate::error::{Error, ParamError, Result};
+use crate::error::{Error, Result};
 use crate::graph::{SparseGraph, to_rows};
 use crate::math::factor::Factor;
 use crate::math::kernel::norm2;
 use crate::observe::Observer;
 use crate::slices::Graph;
 use update::Split;
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "gsnmf",
+    line: "Symmetric NMF with the graph Laplacian as a regulariser (Gao, Guan, Su 2018).",
+    about: include_str!("about.md"),
+    needs: Needs::Graph,
+    matrices: 0,
+    class: "GSNMF",
+    settings: &[OWN, GRAPH, STARTS, ITERATIONS, TOLERANCE],
+};
+
+const OWN: &[Setting] = &[
+    Setting::at("lambda", Kind::STRENGTH, "Weight of the Laplacian term", own!(GsNmf, lambda))
+        .named("lambda", "lam"),
+    Setting::at(
+        "solver",
+        Kind::Word(GsNmfSolver::WORDS),
+        "How the factor is found; admm is the authors' scheme, which may diverge",
+        own!(GsNmf, solver),
+    ),
+    Setting::at(
+        "penalty",
+        Kind::Above(0.0, 1e9),
+        "Price of two different copies in the solver admm; it diverges below 1",
+        own!(GsNmf, penalty),
+    ),
+];
+
+words!(GsNmfSolver { "multiplicative" => Self::Multiplicative, "admm" => Self::Admm });
 
 /// A loss this many times the first one is no longer an overshoot.
 const OVERSHOOT: f64 = 4.0;
@@ -46,18 +77,6 @@ pub struct GsNmfParams {
 impl Default for GsNmfParams {
     fn default() -> Self {
         Self { lambda: 1.0, solver: GsNmfSolver::default(), penalty: 1.0 }
-    }
-}
-
-impl GsNmfParams {
-    /// Judge the ranges.
-    ///
-    /// # Errors
-    /// Names the first parameter out of range.
-    pub fn check(&self) -> Result<(), ParamError> {
-        check_strength("lambda", self.lambda)?;
-        let penalty = self.penalty;
-        ParamError::unless(penalty > 0.0 && penalty <= 1e9, "penalty", penalty, "above 0, at most 1e9")
     }
 }
 

@@ -5,12 +5,24 @@ mod tests;
 mod update;
 
 use super::family::{Fitted, Labeling, Task};
+use super::table::{Entry, ITERATIONS, KMEANS, Needs, STARTS};
 use super::{Learned, StopReason, TraceRow};
 use crate::error::Result;
 use crate::labels::kmeans::KMeansParams;
 use crate::learn::member::while_learning;
 use crate::observe::{Stage, go_on};
 pub(crate) use update::indicator;
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "kmeans",
+    line: "k-means++ on the samples.",
+    about: include_str!("about.md"),
+    needs: Needs::Samples,
+    matrices: 0,
+    class: "KMeans",
+    settings: &[STARTS, ITERATIONS, KMEANS],
+};
 
 /// One start: all restarts of k-means.
 pub(crate) fn learn(mut task: Task<'_>) -> Result<Fitted> {

@@ -6,12 +6,24 @@ mod update;
 
 use super::family::{Fitted, Labeling, Task};
 use super::run::{Method, run};
+use super::table::{Entry, ITERATIONS, KMEANS, Needs, STARTS, TOLERANCE};
 use super::trace::TraceRow;
 use crate::graph::{to_columns, to_rows};
 use crate::math::factor::Factor;
 use crate::math::kernel::{dot, norm2};
 use crate::observe::Observer;
 use update::Shifted;
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "nmf",
+    line: "Plain NMF of the samples; k-means on V.",
+    about: include_str!("about.md"),
+    needs: Needs::Samples,
+    matrices: 0,
+    class: "NMF",
+    settings: &[STARTS, ITERATIONS, TOLERANCE, KMEANS],
+};
 
 /// One start.
 pub(crate) fn learn(mut task: Task<'_>) -> Fitted {

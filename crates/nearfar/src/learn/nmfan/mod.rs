@@ -4,15 +4,34 @@
 mod tests;
 pub(crate) mod update;
 
-use super::family::{Fitted, Labeling, Task, check_strength};
+use super::family::{Fitted, Labeling, Task};
 use super::gnmf::update::{Data, Pair, random_basis};
 use super::run::{Method, run};
+use super::table::{Entry, ITERATIONS, KMEANS, Kind, Needs, STARTS, Setting, TOLERANCE, own};
 use super::trace::TraceRow;
-use crate::error::{ParamError, Result};
+use crate::error::Result;
 use crate::graph::SparseGraph;
 use crate::math::factor::Factor;
 use crate::observe::Observer;
 use update::{Neighbors, Weights};
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "nmfan",
+    line: "NMF of the samples with a neighbour graph that is learnt along (Huang et al. 2017).",
+    about: include_str!("about.md"),
+    needs: Needs::Samples,
+    matrices: 2,
+    class: "NMFAN",
+    settings: &[OWN, STARTS, ITERATIONS, TOLERANCE, KMEANS],
+};
+
+const OWN: &[Setting] = &[
+    Setting::at("lambda", Kind::STRENGTH, "Weight of the Laplacian term", own!(NmfAn, lambda))
+        .named("lambda", "lam"),
+    Setting::at("neighbors", Kind::POSITIVE, "Neighbours of the first graph", own!(NmfAn, neighbors))
+        .named("neighbors", "n_neighbors"),
+];
 
 /// Settings of the method.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -26,17 +45,6 @@ pub struct NmfAnParams {
 impl Default for NmfAnParams {
     fn default() -> Self {
         Self { lambda: 100.0, neighbors: 5 }
-    }
-}
-
-impl NmfAnParams {
-    /// Judge the ranges.
-    ///
-    /// # Errors
-    /// Names the first parameter out of range.
-    pub fn check(&self) -> Result<(), ParamError> {
-        check_strength("lambda", self.lambda)?;
-        ParamError::unless(self.neighbors >= 1, "neighbors", self.neighbors, "1 or more")
     }
 }
 

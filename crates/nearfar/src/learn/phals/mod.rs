@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::family::{Fitted, Labeling, Task};
 use super::run::{Method, run};
 use super::sweep::{Reseed, SweepParams, Swept, gram, sweep};
+use super::table::{Entry, GRAPH, ITERATIONS, Needs, STARTS, TOLERANCE};
 use super::trace::TraceRow;
 use crate::math::factor::Factor;
 use crate::math::kernel::{dot, norm2};
@@ -142,6 +143,17 @@ fn inner<G: Graph>(graph: &G, factor: &Factor, tv: &[f64]) -> f64 {
     let parts: Vec<f64> = starts.into_par_iter().map(part).collect();
     share.gather_blocks("fit", &parts, unit, 1).iter().sum()
 }
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "phals",
+    line: "Symmetric NMF of a fixed graph, column by column with exact line search (Hou, Chu, Liao 2023).",
+    about: include_str!("about.md"),
+    needs: Needs::Graph,
+    matrices: 0,
+    class: "PHALS",
+    settings: &[GRAPH, STARTS, ITERATIONS, TOLERANCE],
+};
 
 /// One start.
 pub(crate) fn learn(task: Task<'_>) -> Fitted {

@@ -23,17 +23,40 @@ pub use update::bistochastic;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::family::{Fitted, Labeling, Task, check_strength};
+use super::family::{Fitted, Labeling, Task};
 use super::run::{Learned, Method, run};
 use super::stop::StopRule;
+use super::table::{Entry, GRAPH, ITERATIONS, KMEANS, Kind, Needs, STARTS, Setting, TOLERANCE, own};
 use super::trace::TraceRow;
-use crate::error::{ParamError, Result};
+use crate::error::Result;
 use crate::graph::SparseGraph;
 use crate::math::factor::Factor;
 use crate::observe::Observer;
 use crate::slices::SymmetricTiles;
 use crate::slices::tiles::TILE;
 use update::Robust;
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "rbsmf",
+    line: "Robust factorisation with a bi-stochastic graph that is learnt along (Wang et al. 2022; a reconstruction).",
+    about: include_str!("about.md"),
+    needs: Needs::Both,
+    matrices: 6,
+    class: "RBSMF",
+    settings: &[OWN, GRAPH, STARTS, ITERATIONS, TOLERANCE, KMEANS],
+};
+
+const OWN: &[Setting] = &[
+    Setting::at("lambda", Kind::STRENGTH, "Weight of the Laplacian term", own!(RbsMf, lambda))
+        .named("lambda", "lam"),
+    Setting::at(
+        "mu",
+        Kind::Number(1e-9, 1e9),
+        "How strongly the graph is held to the first one",
+        own!(RbsMf, mu),
+    ),
+];
 
 /// Settings of the method.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -47,17 +70,6 @@ pub struct RbsMfParams {
 impl Default for RbsMfParams {
     fn default() -> Self {
         Self { lambda: 1.0, mu: 1.0 }
-    }
-}
-
-impl RbsMfParams {
-    /// Judge the ranges.
-    ///
-    /// # Errors
-    /// Names the first parameter out of range.
-    pub fn check(&self) -> Result<(), ParamError> {
-        check_strength("lambda", self.lambda)?;
-        ParamError::unless((1e-9..=1e9).contains(&self.mu), "mu", self.mu, "1e-9 to 1e9")
     }
 }
 

@@ -14,14 +14,39 @@ use super::phals::FixedGraph;
 use super::run::{Method, run};
 use super::start;
 use super::stop::{StopReason, StopRule};
+use super::table::{Entry, GRAPH, ITERATIONS, Kind, Needs, STARTS, Setting, TOLERANCE, own};
 use super::trace::TraceRow;
-use crate::error::{ParamError, Result};
+use crate::error::Result;
 use crate::learn::member::row_argmax;
 use crate::math::factor::Factor;
 use crate::math::rng::Stream;
 use crate::observe::{Observer, Quiet};
 use crate::slices::Graph;
 use update::{Votes, weigh};
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "s3nmf",
+    line: "Rounds of many symmetric NMFs; each round's graph is the vote of the last (Jia et al. 2022).",
+    about: include_str!("about.md"),
+    needs: Needs::Graph,
+    matrices: 0,
+    class: "S3NMF",
+    settings: &[OWN, GRAPH, STARTS, ITERATIONS, TOLERANCE],
+};
+
+const OWN: &[Setting] = &[
+    Setting::at("tau", Kind::Above(1.0, 1e3), "How evenly members are weighed", own!(S3Nmf, tau)),
+    Setting::at("members", Kind::Whole(1, 1000), "Factorisations per round", own!(S3Nmf, members)),
+    Setting::at("rounds", Kind::Whole(1, 1000), "Rounds", own!(S3Nmf, rounds)),
+    Setting::at(
+        "hard_votes",
+        Kind::Switch,
+        "Let members vote with their labels instead of their factors",
+        own!(S3Nmf, hard),
+    )
+    .named("soft-votes", "hard_votes"),
+];
 
 /// Settings of the method.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -41,19 +66,6 @@ impl Default for S3NmfParams {
     /// LSDG paper's figures.
     fn default() -> Self {
         Self { tau: 2.0, members: 20, rounds: 2, hard: true }
-    }
-}
-
-impl S3NmfParams {
-    /// Judge the ranges.
-    ///
-    /// # Errors
-    /// Names the first parameter out of range.
-    pub fn check(&self) -> Result<(), ParamError> {
-        let Self { tau, members, rounds, .. } = *self;
-        ParamError::unless(tau > 1.0 && tau <= 1e3, "tau", tau, "above 1, at most 1000")?;
-        ParamError::unless((1..=1000).contains(&members), "members", members, "1 to 1000")?;
-        ParamError::unless((1..=1000).contains(&rounds), "rounds", rounds, "1 to 1000")
     }
 }
 

@@ -7,11 +7,31 @@ mod update;
 use super::family::{Fitted, Labeling, Task};
 use super::phals::FixedGraph;
 use super::run::{Method, run};
+use super::table::{Entry, GRAPH, ITERATIONS, Kind, Needs, STARTS, Setting, TOLERANCE, own, words};
 use super::trace::TraceRow;
-use crate::error::{ParamError, Result};
 use crate::graph::{SparseGraph, to_columns, to_rows};
 use crate::math::factor::Factor;
 use crate::observe::Observer;
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "sbsum",
+    line: "Symmetric NMF one entry (or one row) at a time, each step an exact minimum of a bound (Shi et al. 2017).",
+    about: include_str!("about.md"),
+    needs: Needs::Graph,
+    matrices: 0,
+    class: "SBSUM",
+    settings: &[OWN, GRAPH, STARTS, ITERATIONS, TOLERANCE],
+};
+
+const OWN: &[Setting] = &[Setting::at(
+    "solver",
+    Kind::Word(SBsumBlock::WORDS),
+    "What is updated at once: an entry or a row of the factor",
+    own!(SBsum, block),
+)];
+
+words!(SBsumBlock { "scalar" => Self::Scalar, "vector" => Self::Vector });
 
 /// What is updated at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -31,19 +51,10 @@ pub struct SBsumParams {
     pub block: SBsumBlock,
 }
 
-impl SBsumParams {
-    /// Judge the ranges.
-    ///
-    /// # Errors
-    /// None: both forms work with every graph.
-    pub fn check(&self) -> Result<(), ParamError> {
-        Ok(())
-    }
-}
-
 /// One start.
-pub(crate) fn learn(task: Task<'_>, params: SBsumParams) -> Fitted {
-    let mut method = SBsum::new(task.graph(), task.start, &params);
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "one signature for all methods")]
+pub(crate) fn learn(task: Task<'_>, params: &SBsumParams) -> Fitted {
+    let mut method = SBsum::new(task.graph(), task.start, params);
     let learned = run(&mut method, task.stop, task.member, task.observer);
     let objective = method.objective();
     Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest }

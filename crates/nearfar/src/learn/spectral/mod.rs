@@ -6,8 +6,20 @@ mod update;
 
 use super::family::{Fitted, Labeling, Task};
 use super::kmeans::indicator;
+use super::table::{Entry, GRAPH, KMEANS, Needs, STARTS};
 use super::{Learned, StopReason, TraceRow};
 use crate::error::Result;
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "spectral",
+    line: "Spectral clustering of the same self-tuned graph (Ng, Jordan, Weiss).",
+    about: include_str!("about.md"),
+    needs: Needs::Graph,
+    matrices: 0,
+    class: "SpectralClustering",
+    settings: &[GRAPH, STARTS, KMEANS],
+};
 
 /// One start: one embedding and all restarts of k-means on it.
 pub(crate) fn learn(mut task: Task<'_>) -> Result<Fitted> {

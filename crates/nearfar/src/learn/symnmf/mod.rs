@@ -8,12 +8,37 @@ mod update;
 use super::family::{Fitted, Labeling, Task};
 use super::phals::FixedGraph;
 use super::run::{Method, run};
+use super::table::{Entry, GRAPH, ITERATIONS, Kind, Needs, STARTS, Setting, TOLERANCE, own, words};
 use super::trace::TraceRow;
-use crate::error::{ParamError, Result};
 use crate::graph::SparseGraph;
 use crate::math::factor::Factor;
 use crate::observe::Observer;
 use newton::Newton;
+
+/// Its place in the table.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "symnmf",
+    line: "Symmetric NMF of a fixed graph: multiplicative, projected gradient or Newton-like (Kuang et al. \
+           2012, 2015).",
+    about: include_str!("about.md"),
+    needs: Needs::Graph,
+    matrices: 0,
+    class: "SymNMF",
+    settings: &[OWN, GRAPH, STARTS, ITERATIONS, TOLERANCE],
+};
+
+const OWN: &[Setting] = &[Setting::at(
+    "solver",
+    Kind::Word(SymNmfSolver::WORDS),
+    "How the factor is found",
+    own!(SymNmf, solver),
+)];
+
+words!(SymNmfSolver {
+    "multiplicative" => Self::Multiplicative,
+    "gradient" => Self::Gradient,
+    "newton" => Self::Newton,
+});
 
 /// How V is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -36,14 +61,6 @@ pub struct SymNmfParams {
 }
 
 impl SymNmfParams {
-    /// Judge the ranges.
-    ///
-    /// # Errors
-    /// None: every solver works with every graph.
-    pub fn check(&self) -> Result<(), ParamError> {
-        Ok(())
-    }
-
     /// Most bytes of one start beyond graph and factors: the Hessian blocks of Newton's free sets.
     pub fn working_bytes(&self, n: usize, r: usize) -> u64 {
         match self.solver {
@@ -54,8 +71,9 @@ impl SymNmfParams {
 }
 
 /// One start.
-pub(crate) fn learn(task: Task<'_>, params: SymNmfParams) -> Fitted {
-    let mut method = SymNmf::new(task.graph(), task.start, &params);
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "one signature for all methods")]
+pub(crate) fn learn(task: Task<'_>, params: &SymNmfParams) -> Fitted {
+    let mut method = SymNmf::new(task.graph(), task.start, params);
     let learned = run(&mut method, task.stop, task.member, task.observer);
     let objective = method.objective();
     Fitted { learned, factor: method.into_factor(), objective, labeling: Labeling::Largest }
