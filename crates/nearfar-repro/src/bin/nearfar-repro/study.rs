@@ -323,6 +323,7 @@ fn origin() -> Origin {
 }
 
 /// How the program ends where a study does not come to its end.
+#[allow(clippy::needless_pass_by_value, reason = "handed over by map_err")]
 fn ended(error: Error) -> Failure {
     let exit = match &error {
         Error::Stopped { .. } => Exit::Interrupted,
