@@ -1,4 +1,5 @@
 //! `nearfar-repro`, as a user runs it: on files of one's own, killed, resumed, with mistakes.
+#![allow(clippy::format_push_string, clippy::cast_possible_wrap, reason = "small texts, few classes")]
 
 #[path = "../../nearfar-cli/tests/common/mod.rs"]
 mod common;
