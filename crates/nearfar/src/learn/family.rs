@@ -33,8 +33,10 @@ macro_rules! methods {
         #[serde(tag = "name", rename_all = "lowercase")]
         #[non_exhaustive]
         pub enum MethodParams {
-            $(#[doc = concat!("See [`", stringify!($($whole_path)::+), "`].")] $whole $(($whole_params))?,)+
-            $(#[doc = concat!("See [`", stringify!($($path)::+), "`].")] $name $(($params))?,)+
+            $(#[doc = concat!("`", stringify!($whole), "`; see its folder in [`learn`](crate::learn).")]
+            $whole $(($whole_params))?,)+
+            $(#[doc = concat!("`", stringify!($name), "`; see its folder in [`learn`](crate::learn).")]
+            $name $(($params))?,)+
             /// A method of your own.
             Custom(CustomParams),
         }
@@ -43,8 +45,10 @@ macro_rules! methods {
         #[derive(Clone, Copy, Debug)]
         #[non_exhaustive]
         pub enum MethodKind {
-            $(#[doc = concat!("See [`", stringify!($($whole_path)::+), "`].")] $whole,)+
-            $(#[doc = concat!("See [`", stringify!($($path)::+), "`].")] $name,)+
+            $(#[doc = concat!("`", stringify!($whole), "`; see its folder in [`learn`](crate::learn).")]
+            $whole,)+
+            $(#[doc = concat!("`", stringify!($name), "`; see its folder in [`learn`](crate::learn).")]
+            $name,)+
             /// A method of your own.
             Custom(&'static Entry),
         }

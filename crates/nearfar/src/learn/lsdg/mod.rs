@@ -292,7 +292,7 @@ pub enum Density {
     Neighbors(usize),
 }
 
-/// What a caller may set; nothing is judged before [`check`](Self::check).
+/// What a caller may set; nothing is judged before [`Params::check`].
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct LsdgParams {
     /// Strength of the orthogonality term, 0 to 1e9.
