@@ -1,6 +1,6 @@
 //! The K nearest of every point and nothing else: memory grows with n K, not with n².
 //!
-//! Products find the candidates, differences decide among them (`search.rs`), so that order and distances are those
+//! Products find the candidates, differences decide among them (`search/`), so that order and distances are those
 //! of the full ranking; above a size the search is approximate and measures its recall.
 
 use std::ops::Range;
