@@ -356,8 +356,12 @@ fn warnings_say_what_to_do() {
         text += &format!("{i},{},{}\n", 0.01 * f64::from(i % 3), 1e6 * f64::from(i % 5));
     }
     std::fs::write(here.join("data.csv"), text).unwrap();
-    let warned = stderr(&nearfar(&here, &["cluster", "data.csv", "-k", "2"]));
+    let warned =
+        stderr(&nearfar(&here, &["cluster", "data.csv", "-k", "2", "--views", "raw", "--engine", "graph"]));
     assert!(warned.contains("--scale standard") && warned.contains("--id-column 0"), "{warned}");
+    // Columns of unlike spreads spoil nothing where standardised ones are looked at, too.
+    let warned = stderr(&nearfar(&here, &["cluster", "data.csv", "-k", "2"]));
+    assert!(!warned.contains("--scale standard") && warned.contains("--id-column 0"), "{warned}");
     let warned = stderr(&nearfar(&here, &["cluster", "data.csv", "-k", "2", "--columns", "small,large"]));
     assert!(warned.contains("exact copies"), "{warned}");
     let warned =
