@@ -11,7 +11,7 @@ use mpi::Threading;
 use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
-use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
+use mpi::traits::{Communicator as _, CommunicatorCollectives, Destination, Root, Source};
 use nearfar::{Communicator, Team};
 
 use crate::surplus::{Place, RECORD, working};
