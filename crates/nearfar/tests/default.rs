@@ -23,6 +23,18 @@ fn graph(k: usize) -> Params {
     Params::of(k, NearFarParams { engine: Engine::Graph, ..NearFarParams::default() })
 }
 
+#[test]
+fn shapes_that_a_mixture_could_piece_together_are_counted_whole() {
+    for (name, k, made) in
+        [("circles", 2, circles(300, 0.04, 0.4, 1).unwrap()), ("moons", 2, moons(300, 0.05, 2).unwrap())]
+    {
+        let model = fit(samples(&made), &Params::auto()).unwrap();
+        let count = model.account.as_ref().and_then(|account| account.count.as_ref()).unwrap();
+        assert_eq!(model.sizes().len(), k, "{name}: {count:?}");
+        assert_eq!(accuracy(&model.labels, &made.truth).unwrap(), 1.0, "{name}");
+    }
+}
+
 /// Every number of a model that does not measure time, as bits, with its name.
 fn bits(model: &Model) -> Vec<(String, Vec<u64>)> {
     let of = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();

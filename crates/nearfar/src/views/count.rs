@@ -17,6 +17,8 @@ const FALL: f64 = 0.15;
 /// share of them.
 const SURE_FALL: f64 = 1.0;
 const SURE_GAP: f64 = 0.5;
+/// Parts of a mixture for every cluster that lies apart from which on they may be pieces of it.
+const PIECES: usize = 3;
 
 /// How the number of clusters was found.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -63,6 +65,14 @@ impl Counted {
         let found = if groups { numbers.next().unwrap_or(1) } else { 1 };
         let others = numbers.take(2).collect();
         Self { found, others, gaps, falls, groups, by_mixture: false }
+    }
+
+    /// Whether so many parts of a mixture are pieces of fewer clusters that lie apart, such as arcs of a ring: parts
+    /// that are joined as easily as chance has it, several for each of the clusters with the largest fall.
+    pub(crate) fn pieces(&self, parts: usize) -> bool {
+        let fall = |k: usize| k.checked_sub(2).and_then(|at| self.falls.get(at)).copied().unwrap_or(0.0);
+        let apart = (2..parts).max_by(|a, b| fall(*a).total_cmp(&fall(*b))).unwrap_or(parts);
+        fall(parts) < USUAL_FALL && fall(apart) >= SURE_FALL && parts >= PIECES * apart
     }
 
     /// The same where a mixture of so many parts explains the rows: what the gap had found is the next best.

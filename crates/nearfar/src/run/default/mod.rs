@@ -253,8 +253,9 @@ impl Stages<'_> {
         let curves: Vec<&Curve> = self.views.iter().filter_map(|seen| seen.curve.as_ref()).collect();
         let mut counted = Counted::by_gap(&curves, self.input.n_samples());
         if let Some(data) = self.of_mixture() {
-            self.fitted =
+            let fitted =
                 mixture::count_by_mixture(&data.sample()?, self.params.seed, &Unheard(self.observer))?;
+            self.fitted = fitted.filter(|(_, report)| !counted.pieces(report.parts));
             if let Some((_, report)) = &self.fitted {
                 counted = counted.by_mixture(report.parts);
             }
