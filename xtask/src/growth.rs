@@ -62,7 +62,7 @@ pub(crate) fn exponent(rows: &[(usize, Vec<f64>)], stage: usize) -> f64 {
 /// The default by neighbour graphs at growing sizes: seconds per stage, memory, and exponents with and without the
 /// search.
 pub(crate) fn growth_of_default(sizes: &[usize], clusters: usize, spread: f64) -> Result<()> {
-    let stages = [Stage::Views, Stage::Neighbors, Stage::Learn, Stage::Consensus];
+    let stages = [Stage::Views, Stage::Neighbors, Stage::Learn];
     println!("{}", crate::page::made_by("cargo xtask bench-default"));
     println!();
     println!(

@@ -76,7 +76,7 @@ pub struct MixtureReport {
     /// Modularity of the graph of the data, partitioned into as many clusters as there are parts; 0 where T alone
     /// decided.
     pub sharpness: f64,
-    /// The same of drawn rows, the largest of up to three draws.
+    /// The same of drawn rows, the largest of the draws that were compared.
     pub drawn_sharpness: f64,
     /// Mean posterior of the likeliest part of a row, over the rows that the mixture was fitted to.
     pub certainty: f64,
