@@ -36,14 +36,15 @@ def test_every_estimator_has_a_report(estimator, blobs, tmp_path):
     assert "Truth against found" in text
     assert "http://" not in text
     assert "https://" not in text
-    assert len(text) < 5_000_000
+    assert len(text) < 3_000_000
 
 
 def test_the_same_model_gives_the_same_page(blobs, tmp_path):
     X, _ = blobs
     model = nearfar.NearFar(n_clusters=3, random_state=0).fit(X)
     model.report(tmp_path / "a.html")
-    model.report(tmp_path / "b.html")
+    # Another fit takes another time.
+    nearfar.NearFar(n_clusters=3, random_state=0).fit(X).report(tmp_path / "b.html")
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 

@@ -1,9 +1,10 @@
-"""Opens reports from disk in Chromium and checks what a reader sees: check.py CHROMIUM NEARFAR FOLDER."""
+"""Opens reports from disk in Chromium and checks what a reader sees: check.py CHROMIUM NEARFAR FOLDER [AXE]."""
 
 from __future__ import annotations
 
 import csv
 import io
+import random
 import shutil
 import subprocess
 import sys
@@ -40,7 +41,11 @@ def make(nearfar: str, folder: Path) -> dict[str, Path]:
     run("cluster", "pictures.csv", "-q", "-k", "2", "--no-header", "--report", "pictures.html", "-o", "l.csv")
     (folder / "hostile.csv").write_text(hostile())
     run("cluster", "hostile.csv", "-q", "-k", "2", "--id-column", "0", "--report", "hostile.html", "-o", "l.csv")
-    names = ("chart", "lsdg", "compare", "mixed", "found", "many", "pictures", "hostile")
+    run("make", "customers", "-o", "customers.csv")
+    cluster("customers.csv", *truth, "--report", "customers.html", "-o", "l.csv")
+    (folder / "noise.csv").write_text(noise())
+    run("cluster", "noise.csv", "-q", "--no-header", "--report", "noise.html", "-o", "l.csv")
+    names = ("chart", "lsdg", "compare", "mixed", "found", "many", "pictures", "hostile", "customers", "noise")
     return {name: folder / f"{name}.html" for name in names}
 
 
@@ -52,6 +57,13 @@ def pictures() -> str:
         spot = [round(99 * 2 ** (-((a - x) ** 2 + (b - y) ** 2) / 6), 2) for b in range(16) for a in range(16)]
         lines.append(",".join(map(str, spot)))
     return "\n".join(lines) + "\n"
+
+
+def noise() -> str:
+    """Points without any groups, and one of them far out."""
+    draw = random.Random(1)
+    rows = [",".join(f"{draw.random():.5f}" for _ in range(4)) for _ in range(500)]
+    return "\n".join([*rows, "90,90,90,90"]) + "\n"
 
 
 def hostile() -> str:
@@ -112,6 +124,42 @@ def look(page: Page) -> None:
     assert small == 0, f"{small} words are too small to read"
 
 
+def audit(page: Page, axe: str) -> None:
+    """What axe-core finds serious: nothing."""
+    page.evaluate(axe)
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] }).then(found => found.violations)")
+    serious = [
+        f"{rule['id']} ({rule['impact']}): {rule['help']}: {[node['html'][:160] for node in rule['nodes'][:3]]}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+    ]
+    assert not serious, serious
+
+
+def slide(page: Page) -> None:
+    """Every number of clusters of the tree relabels the points, and back."""
+    if not page.locator("figure#points .levels").count():
+        return
+    picture = "document.querySelector('figure#points canvas').toDataURL()"
+    before, slider = page.evaluate(picture), page.locator("figure#points .slide")
+    found = int(slider.input_value())
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert int(slider.input_value()) == found + 1
+    listed = page.locator("figure#points .which.level .one")
+    assert listed.count() == found + 1, "not as many clusters as the slider says"
+    assert page.evaluate(picture) != before, "the points have kept their colours"
+    sizes = page.evaluate("[...document.querySelectorAll('.which.level .one > .soft')].map(e => +e.textContent)")
+    whole = page.evaluate("+document.querySelector('figure#points template.joins').content.textContent.split('\\n')[0].split(' ').reduce((a, b) => +a + +b)")
+    assert sum(sizes) == whole, sizes
+    page.screenshot(path=SHOTS / f"level-{page.viewport_size['width']}.png")
+    page.locator("figure#points .number").fill("1")
+    page.keyboard.press("Enter")
+    assert listed.count() == 1
+    page.locator(f"figure#points .levels button[data-k='{found}']").click()
+    assert page.evaluate(picture) == before, "the answer does not come back"
+
+
 def hover(page: Page) -> None:
     """Every point that is pointed at tells its name; charts and heat maps read out numbers."""
     plane = page.locator("figure#points .plane canvas").first
@@ -145,11 +193,13 @@ def hover(page: Page) -> None:
 
 def legend(page: Page) -> None:
     before = drawn_pixels(page)
-    button = page.locator("figure#points .legend button").first
+    button = page.locator("figure#points .which:not(.level) button").first
     button.click()
     assert button.get_attribute("aria-pressed") == "false"
+    page.mouse.move(0, 0)
     assert drawn_pixels(page) < before
     button.click()
+    page.mouse.move(0, 0)
     assert drawn_pixels(page) == before
 
 
@@ -175,6 +225,7 @@ def download(page: Page, figure: str) -> list[list[str]]:
 
 def main() -> None:
     chromium, nearfar, folder = sys.argv[1], str(Path(sys.argv[2]).resolve()), Path(sys.argv[3]).resolve()
+    axe = Path(sys.argv[4]).read_text(encoding="utf-8") if len(sys.argv) > 4 else None
     global SHOTS
     shots, work = folder / "shots", folder / "work"
     SHOTS = shots
@@ -193,10 +244,15 @@ def main() -> None:
                 assert drawn_pixels(page) > 100, "the scatter is empty"
                 look(page)
                 page.screenshot(path=shots / f"{name}-{width}-{scheme}.png", full_page=True)
+                if (name, width, scheme) == ("customers", 1280, "light"):
+                    page.screenshot(path=shots / "report-first-screen.png")  # the picture of README and docs/report.md
+                if axe:
+                    audit(page, axe)
                 if name not in ("compare", "mixed") and scheme == "light":
                     hover(page)
                     legend(page)
                     colours(page)
+                    slide(page)
                 if width == 1280 and scheme == "light":
                     names = [figure.get_attribute("id") for figure in page.locator("figure:has(button.csv)").all()]
                     for at, figure in enumerate(names):
@@ -217,7 +273,7 @@ def main() -> None:
         watched.open(pages["chart"])
         for absent in ("#learning", "#spectrum", "#map-z", "#map-v"):
             assert not watched.page.locator(absent).count(), f"a page of the default method has {absent}"
-        for there in ("#tree svg", "#sure svg", "#views svg", "#members table"):
+        for there in ("#tree svg", "#sure svg", "#views svg", "#members table", "#levels svg", ".levels .slide"):
             assert watched.page.locator(there).count(), f"a page of the default method has no {there}"
         watched.page.emulate_media(media="print")
         watched.page.pdf(path=shots / "chart.pdf")

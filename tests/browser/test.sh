@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Pages in a real browser: no request leaves, nothing fails, charts are drawn, hover and CSV work, at two widths, light and dark.
-# Needs Python 3.10 or later and Chromium; fetches playwright. Screenshots go to target/browser/shots.
+# Pages in a real browser: no request leaves, nothing fails, charts are drawn, hover, slider and CSV work, and axe-core
+# finds nothing serious, at two widths, light and dark.
+# Needs Python 3.10 or later and Chromium; fetches playwright and, with npm, axe-core. Screenshots go to
+# target/browser/shots.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python="${PYTHON:-python3}"
@@ -29,7 +31,16 @@ if [ ! -x "$place/venv/bin/python" ] || ! "$place/venv/bin/python" -c 'import pl
   "$place/venv/bin/python" -m pip install --quiet "playwright>=1.50,<2" || skip "playwright could not be fetched"
 fi
 
+axe="$place/package/axe.min.js"
+if [ ! -f "$axe" ]; then
+  if command -v npm >/dev/null && (cd "$place" && npm pack --silent "axe-core@4" >/dev/null 2>&1 && tar xzf axe-core-4*.tgz package/axe.min.js); then :
+  else
+    echo "tests/browser/test.sh: skipped: axe-core could not be fetched with npm; pages are opened without it"
+    axe=""
+  fi
+fi
+
 # With the same set of packages as the other checks, so that nothing is compiled twice.
 # shellcheck disable=SC2086
 cargo build --workspace --locked --quiet ${NEARFAR_FEATURES:-}
-"$place/venv/bin/python" tests/browser/check.py "$(browser)" target/debug/nearfar "$place"
+"$place/venv/bin/python" tests/browser/check.py "$(browser)" target/debug/nearfar "$place" ${axe:+"$axe"}

@@ -20,9 +20,9 @@ mod record;
 mod runs;
 
 pub use gather::{Extras, KnownClasses, Memory, Picture, gather};
-pub use page::style::{CHROME, STYLE, escape};
+pub use page::style::{STYLE, chrome, escape};
 pub use page::{comparison, page};
-pub use record::{MOST_POINTS, Record, RecordError};
+pub use record::{Record, RecordError};
 
 /// Write a page: under a temporary name first, so that a half-written page never has the right name.
 ///

@@ -8,8 +8,6 @@ use crate::account::{Account, Confidence, Tree};
 const FORMAT: &str = "nearfar-report";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 1;
-/// Up to this many points are drawn one by one; more are counted in squares.
-pub const MOST_POINTS: usize = 5_000;
 /// Up to this many clusters are set against each other in a matrix.
 pub(crate) const MOST_CROSSED: usize = 60;
 /// Entries of a heat map are whole numbers up to this, its largest value.
@@ -91,7 +89,11 @@ pub struct Record {
     /// Height and width of the pictures that the samples are.
     pub(crate) image: Option<[usize; 2]>,
     pub(crate) views: Vec<View>,
+    /// Points of the scatter: all, or those of `rows`; none where an older record has squares.
     pub(crate) points: Vec<Point>,
+    /// Which points are drawn, where they are a sample.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) rows: Vec<u32>,
     /// Settings by name.
     pub settings: Vec<(String, String)>,
     /// What makes this run again.
@@ -190,7 +192,7 @@ pub(crate) struct Shown {
     pub(crate) image: Option<String>,
 }
 
-/// KnownClasses classes against clusters.
+/// Known classes against clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Truth {
     pub(crate) names: Vec<String>,
@@ -206,11 +208,12 @@ pub(crate) struct Truth {
 pub(crate) struct View {
     pub(crate) name: String,
     pub(crate) axes: [String; 2],
-    /// Where points are too many: what is drawn instead.
+    /// Where older records have too many points: what is drawn instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) squares: Vec<Square>,
 }
 
-/// Points that lie close together.
+/// Points that lie close together, of older records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Square {
     pub(crate) at: [f64; 2],
@@ -236,8 +239,11 @@ pub(crate) struct Point {
     pub(crate) confidence: Option<f64>,
     /// Its place in every view.
     pub(crate) at: Vec<[f64; 2]>,
-    /// Most trusted neighbours, rows of the data.
+    /// Most trusted neighbours, rows of the data; of a sample none.
     pub(crate) neighbors: Vec<u32>,
+    /// Its leaf in the tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) leaf: Option<u32>,
 }
 
 impl Record {
@@ -297,9 +303,13 @@ impl Record {
         unless(self.crossed.is_empty() || self.crossed.len() == r * r, "shares are missing")?;
         let counted = |t: &Truth| t.counts.is_empty() || t.counts.len() == t.names.len() * r;
         unless(self.truth.as_ref().is_none_or(counted), "counts are missing")?;
-        unless(self.points.is_empty() || self.points.len() == n, "points are missing")?;
-        let views = self.views.len();
-        let placed = |p: &Point| p.at.len() == views && p.neighbors.iter().all(|j| (*j as usize) < n);
+        let drawn = if self.rows.is_empty() { n } else { self.rows.len() };
+        let rising = self.rows.is_sorted_by(|a, b| a < b) && self.rows.iter().all(|i| (*i as usize) < n);
+        unless(rising && (self.points.is_empty() || self.points.len() == drawn), "points are missing")?;
+        let (views, leaves) = (self.views.len(), self.tree.as_ref().map_or(0, |tree| tree.leaves.len()));
+        let hung = |p: &Point| p.leaf.is_none_or(|leaf| (leaf as usize) < leaves);
+        let placed =
+            |p: &Point| p.at.len() == views && p.neighbors.iter().all(|j| (*j as usize) < drawn) && hung(p);
         unless(self.points.iter().all(placed), "a point has no place")?;
         let known = |s: &Shown| s.second.is_none_or(|(c, _)| c < r);
         let shown = self.uncertain.iter().chain(self.clusters.iter().flat_map(|c| &c.representatives));
@@ -311,6 +321,11 @@ impl Record {
             self.image.is_none_or(|[h, w]| (1..=4096).contains(&h) && (1..=4096).contains(&w)),
             "an image has no size",
         )
+    }
+
+    /// The row of a point of the scatter.
+    pub(crate) fn row_of(&self, drawn: usize) -> usize {
+        self.rows.get(drawn).map_or(drawn, |row| *row as usize)
     }
 
     /// What a point is called in a sentence.

@@ -100,6 +100,8 @@ pub mod labels;
 
 pub mod model;
 
+pub mod layout; // the points in the plane, to be looked at
+
 // What every stage uses.
 pub mod generate;
 pub mod math;

@@ -190,15 +190,6 @@ fn matched(labels: &[usize], r: usize, known: &KnownClasses) -> Option<Vec<Optio
     Some(class)
 }
 
-/// The view that was trusted most.
-pub(crate) fn best_view(account: &Account) -> Option<View> {
-    let weight = |view: &ViewTrust| view.judged.map_or(1.0, |[weight, ..]| weight);
-    let any = account.learnt() > 0;
-    let shown = account.views.iter().filter(|view| view.members > 0 || !any);
-    let best = shown.reduce(|a, b| if weight(b) > weight(a) { b } else { a })?;
-    View::ALL.into_iter().find(|view| view.name() == best.name)
-}
-
 /// The share of pairs at every rank that are of one class, in one view, for some points that are evenly taken; and
 /// how many points. `None` where that would take too long.
 pub(crate) fn correct(

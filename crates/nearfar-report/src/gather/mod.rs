@@ -11,12 +11,13 @@ use nearfar::math::factor::Factor;
 use nearfar::model::{BlockMeans, Blocks, TRACE_COLUMNS};
 use nearfar::observe::Observer;
 use nearfar::slices::SparseRows;
+use nearfar::tree::MergeTree;
 use nearfar::{Input, Params, PreparedSlices, Samples, SavedModel};
 
 pub(crate) use data::histogram;
 pub(crate) use text64::{decode, encode};
 
-use crate::record::{FULL, MOST_CROSSED, MOST_POINTS, Map, Point, Record, Start, Truth};
+use crate::record::{FULL, MOST_CROSSED, Map, Point, Record, Start, Truth};
 
 /// Most cells along a side of a heat map.
 const MOST_BLOCKS: usize = 256;
@@ -36,7 +37,7 @@ pub struct Extras {
     pub source: String,
     /// Names of the points.
     pub ids: Option<Vec<String>>,
-    /// KnownClasses classes.
+    /// Known classes.
     pub truth: Option<KnownClasses>,
     /// Means of the graphs over [`blocks`](Self::blocks), where the model still had them.
     pub means: BlockMeans,
@@ -69,7 +70,7 @@ pub struct Picture {
     pub by_columns: bool,
 }
 
-/// KnownClasses classes: a code for every point, and the name of every code.
+/// Known classes: a code for every point, and the name of every code.
 #[derive(Clone, Debug, Default)]
 pub struct KnownClasses {
     /// Below the number of names.
@@ -162,8 +163,10 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
     let picture = picture.filter(|picture| picture.height * picture.width == about.n_features);
     let people = clusters::People::new(model, &labels, extras.ids.as_deref(), samples, picture);
     let mut account = account::account(model);
-    let shown = account.as_ref().and_then(account::best_view);
-    let views = project::views(model, samples, about.feature_names.as_deref(), shown);
+    let shown = account.as_ref().filter(|account| !account.views.is_empty()).map(|_| model.best_view());
+    let drawn = project::drawn(model, input, about.feature_names.as_deref(), shown)?;
+    let tree = model.tree.as_ref().and_then(|tree| account::tree(tree, &labels, r));
+    let leaves = model.tree.as_ref().filter(|_| tree.is_some()).map(MergeTree::leaves);
     let confidence = account::confidence(&model.confidence, &labels, r, extras.truth.as_ref());
     let [near, far] = if account.is_some() {
         account::weights(&model.near_weights, &model.far_weights)
@@ -221,13 +224,14 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
         between: people.between(),
         truth: extras.truth.map(|known| truth(&labels, r, known)).transpose()?,
         image: picture.map(|picture| [picture.height, picture.width]),
-        points: points(&views, &people, extras.trusted.as_ref()),
-        views: views.iter().map(|view| view.drawn(&people)).collect(),
+        points: points(&drawn, &people, extras.trusted.as_ref(), leaves),
+        views: drawn.planes.iter().map(project::Plane::kept).collect(),
+        rows: if drawn.rows.len() < n { drawn.rows } else { Vec::new() },
         settings: extras.settings,
         command: extras.command,
         seconds: extras.seconds.unwrap_or_else(|| about.timings.clone()),
         memory: [extras.memory.planned, extras.memory.peak],
-        tree: model.tree.as_ref().and_then(|tree| account::tree(tree, &labels, r)),
+        tree,
         confidence,
         account,
         labels: model.labels.clone(),
@@ -344,18 +348,16 @@ fn truth(labels: &[usize], r: usize, known: KnownClasses) -> nearfar::Result<Tru
     Ok(Truth { names: known.names, counts, accuracy: scores.accuracy, nmi: scores.nmi, ari: scores.ari })
 }
 
-/// The points of the scatter, where they are few enough.
+/// The points of the scatter.
 fn points(
-    views: &[project::Plane],
+    drawn: &project::Drawn,
     people: &clusters::People<'_>,
     trusted: Option<&SparseRows>,
+    leaves: Option<&[u32]>,
 ) -> Vec<Point> {
-    let n = people.labels.len();
-    if n > MOST_POINTS {
-        return Vec::new();
-    }
+    let all = drawn.rows.len() == people.labels.len();
     let neighbors = |i: usize| {
-        let Some(rows) = trusted else { return Vec::new() };
+        let Some(rows) = trusted.filter(|_| all) else { return Vec::new() };
         let range = rows.starts[i]..rows.starts[i + 1];
         let mut edges: Vec<(u32, f64)> = range
             .map(|at| (rows.columns[at], rows.values[at]))
@@ -365,15 +367,15 @@ fn points(
         edges.truncate(MOST_NEIGHBORS);
         edges.into_iter().map(|(j, _)| j).collect()
     };
-    (0..n)
-        .map(|i| Point {
-            id: people.ids.map_or_else(String::new, |ids| ids[i].clone()),
-            membership: rounded(people.own(i), 4),
-            confidence: people.confidence(i).map(|sure| rounded(sure, 3)),
-            at: views.iter().map(|view| view.at[i].map(|x| rounded(x, 5))).collect(),
-            neighbors: neighbors(i),
-        })
-        .collect()
+    let of = |(at, i): (usize, usize)| Point {
+        id: people.ids.map_or_else(String::new, |ids| project::short_name(&ids[i])),
+        membership: rounded(people.own(i), 4),
+        confidence: people.confidence(i).map(|sure| rounded(sure, 3)),
+        at: drawn.planes.iter().map(|plane| plane.at[at].map(|x| rounded(x, 4))).collect(),
+        neighbors: neighbors(i),
+        leaf: leaves.map(|leaves| leaves[i]),
+    };
+    drawn.rows.iter().map(|i| *i as usize).enumerate().map(of).collect()
 }
 
 /// To so many significant digits: more cannot be seen, and would be stored for every point.

@@ -29,16 +29,13 @@ fn shape(mixture: &Mixture) -> &'static str {
     }
 }
 
-/// How the clusters were found, as the end of the headline, with what divides the two.
+/// How the clusters were found, as the end of a sentence, with what divides the two.
 pub(crate) fn by(record: &Record) -> Option<String> {
     let account = record.account.as_ref()?;
     if let (true, Some(mixture)) = (account.by_mixture(), &account.mixture) {
         return Some(format!(", by a mixture of {}", parts(mixture)));
     }
-    if account.count.as_ref().is_some_and(|count| !count.groups) {
-        return Some(": no groups stand out".to_owned());
-    }
-    if account.members.is_empty() {
+    if account.members.is_empty() || account.count.as_ref().is_some_and(|count| !count.groups) {
         return None;
     }
     let (learnt, all) = (account.learnt(), account.views.len());
@@ -54,13 +51,7 @@ pub(crate) fn by(record: &Record) -> Option<String> {
 /// The way to the answer, in sentences.
 pub(crate) fn how_found(record: &Record, account: &Account) -> Markup {
     let k = record.size[2];
-    // One cluster where no groups stand out: all there is to tell is why.
-    let told = account.by_mixture()
-        || !account.members.is_empty()
-        || account.count.is_none()
-        || account.mixture.is_some();
     html! {
-        @if told { b { "How was it found? " } }
         @if account.by_mixture() {
             @if let Some(mixture) = &account.mixture {
                 "A mixture of " (parts(mixture)) ", " (shape(mixture)) ", "
@@ -82,7 +73,6 @@ pub(crate) fn how_found(record: &Record, account: &Account) -> Markup {
                 "The graph falls into " b { (account.pieces) " pieces" } " without an edge between them: the nearest of them were joined until " (k) " were left. "
             }
         }
-        @if let Some(found) = &account.count { (how_many(found)) }
     }
 }
 
@@ -109,11 +99,11 @@ fn trusted(account: &Account) -> Markup {
     html! { "Trusted " a href="#views" { "views" } " of the data: " (learnt) @if !left.is_empty() { "; left out: " (left) } "." }
 }
 
-fn how_many(found: &Count) -> Markup {
+/// Whether the number was found, and what else it could be.
+pub(crate) fn how_many(found: &Count) -> Markup {
     let at = |values: &[f64]| found.found.checked_sub(2).and_then(|at| values.get(at).copied());
     let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     html! {
-        b { "How many? " }
         @if found.groups {
             "The number was found, not given: " b { (found.found) }
             @if found.by_mixture { ", the parts of the mixture" }
@@ -293,16 +283,22 @@ pub(crate) fn number(record: &Record) -> Markup {
         @if found.gaps.len() > 1 {
             p.note { "The filled mark is the number that was taken, open marks are the next best." }
             div.pair[falls] {
-                (curve(found, &found.gaps, ["gaps", "How far clusters stand out", "null gap"], gap_note, sizes))
-                @if falls { (curve(found, &found.falls, ["falls", "How far they are from being joined", "fall"], fall_note, sizes)) }
+                (curve((found.found, &found.others), &found.gaps, ["gaps", "How far clusters stand out", "null gap"], gap_note, sizes))
+                @if falls { (curve((found.found, &found.others), &found.falls, ["falls", "How far they are from being joined", "fall"], fall_note, sizes)) }
             }
         }
     }
 }
 
-/// A sign over the numbers of clusters from 2 on; `names` are the figure's place, its title, and what the sign is
-/// called.
-fn curve(found: &Count, values: &[f64], names: [&str; 3], note: Markup, sizes: [Size; 2]) -> Markup {
+/// A sign over the numbers of clusters from 2 on, with the number taken and the next best; `names` are the figure's
+/// place, its title, and what the sign is called.
+pub(crate) fn curve(
+    (taken, others): (usize, &[usize]),
+    values: &[f64],
+    names: [&str; 3],
+    note: Markup,
+    sizes: [Size; 2],
+) -> Markup {
     let [name, title, label] = names;
     let mut table = Table::new(&["clusters", label]);
     table.rows = values
@@ -322,15 +318,15 @@ fn curve(found: &Count, values: &[f64], names: [&str; 3], note: Markup, sizes: [
             let zero = plot.py(0.0);
             plot.push(format_args!("<path class='axis' d='M{left:.1} {zero:.1}H{right:.1}'/>"));
         }
-        if let Some(value) = at(found.found) {
-            let x = plot.px(found.found as f64);
+        if let Some(value) = at(taken) {
+            let x = plot.px(taken as f64);
             plot.push(format_args!("<path class='cut' d='M{x:.1} {top:.1}V{bottom:.1}'/>"));
             let (anchor, gone) = if x > right - 90.0 { ("end", -8.0) } else { ("start", 8.0) };
             let above = (plot.py(value) - 8.0).max(top + 8.0);
-            plot.text([x + gone, above], anchor, "label", &format!("{} taken", found.found));
+            plot.text([x + gone, above], anchor, "label", &format!("{taken} taken"));
         }
         plot.line(values.iter().enumerate().map(|(at, value)| [at as f64 + 2.0, *value]), "main");
-        let marks = std::iter::once(found.found).chain(found.others.iter().copied());
+        let marks = std::iter::once(taken).chain(others.iter().copied());
         for (rank, k) in marks.enumerate() {
             if let Some(value) = at(k) {
                 let (x, y) = (plot.px(k as f64), plot.py(value));
@@ -338,12 +334,7 @@ fn curve(found: &Count, values: &[f64], names: [&str; 3], note: Markup, sizes: [
                 plot.push(format_args!("<circle class='{style}' cx='{x:.1}' cy='{y:.1}' r='4.5'/>"));
             }
         }
-        let end = if found.groups {
-            format!("{} were taken", found.found)
-        } else {
-            "no groups stand out".to_owned()
-        };
-        plot.finish(class, &format!("{label} over the number of clusters; {end}"))
+        plot.finish(class, &format!("{label} over the number of clusters; taken: {taken}"))
     };
     Figure { name, title, note, live: true, table, picture: both(sizes, draw) }.draw()
 }

@@ -1,8 +1,8 @@
-//! The answer in a few sentences: how many clusters, how sure, what to look at.
+//! The first screen in words: how many clusters, how sure, how they were found, what to look at.
 
 use maud::{Markup, html};
 
-use super::number::{count, duration, grouped, percent};
+use super::number::{count, grouped, percent};
 use super::{account, listed, method_title, score, sure};
 use crate::record::Record;
 
@@ -10,29 +10,50 @@ use crate::record::Record;
 const MOST_LISTED: usize = 32;
 /// Agreement from which starts are said to agree, and below which they are said not to.
 const AGREED: [f64; 2] = [0.9, 0.6];
+/// Warnings that stand above the map.
+const MOST_WARNINGS: usize = 2;
 
+/// How many, and how sure.
 pub(crate) fn answer(record: &Record) -> Markup {
-    let [n, m, _] = record.size;
-    let seconds: f64 = record.seconds.iter().map(|(_, s)| s).sum();
     html! {
         p.eyebrow { (record.input) " · " (method_title(&record.method)) }
-        h1 { (headline(record)) @if let Some(by) = account::by(record) { (by) } }
+        h1 { (headline(record)) }
+        @if let Some(sizes) = sizes_in_words(record) { p.by { (sizes) @if let Some(by) = account::by(record) { (by) } "." } }
         @if !record.complete { p.lead { b { "The run was stopped early; this is what it left." } } }
-        @if let Some(account) = &record.account { p.lead { (account::how_found(record, account)) } }
-        p.lead { (how_sure(record)) }
-        p.lead { (where_to_look(record)) }
-        dl.facts {
-            div { dt { "points" } dd { (grouped(n)) } }
-            @if m > 0 { div { dt { "features" } dd { (grouped(m)) } } }
-            @if let Some(truth) = &record.truth {
-                div { dt { "accuracy" } dd { (score(truth.accuracy)) } }
-                div { dt { "NMI" } dd { (score(truth.nmi)) } }
-                div { dt { "ARI" } dd { (score(truth.ari)) } }
+        @if record.size[2] > 1 { p.lead { (how_sure(record)) } }
+        @else if let Some(found) = record.account.as_ref().and_then(|account| account.count.as_ref()) { p.lead { (account::how_many(found)) } }
+        @if !record.warnings.is_empty() {
+            ul.warnings {
+                @for warning in record.warnings.iter().take(MOST_WARNINGS) { li { (warning) } }
+                @if record.warnings.len() > MOST_WARNINGS { li { a href="#data" { "All " (record.warnings.len()) " warnings" } } }
             }
-            @if let Some(sure) = record.confidence.as_ref().filter(|_| record.size[2] > 1) { div { dt { "mean confidence" } dd { (percent(sure.mean)) } } }
-            @if kept(record) > 1 { div { dt { @if record.account.is_some() { "agreement of members" } @else { "agreement of starts" } } dd { (score(record.agreement)) } } }
-            @if record.soft && record.confidence.is_none() { div { dt { "mean membership" } dd { (percent(mean_inside(record))) } } }
-            @if seconds > 0.0 { div { dt { "time" } dd { (duration(seconds)) } } }
+        }
+    }
+}
+
+/// What a reader may ask next, below the map.
+pub(crate) fn more(record: &Record) -> Markup {
+    let [n, m, k] = record.size;
+    html! {
+        div.more {
+            @if let Some(account) = &record.account { div { h2.small { "How was it found?" } p { (account::how_found(record, account)) } } }
+            @if let Some(found) = record.account.as_ref().and_then(|account| account.count.as_ref()) {
+                div { h2.small { "How many?" } p { (account::how_many(found)) } }
+            }
+            div { h2.small { "What to look at?" } p { (where_to_look(record)) }
+                dl.facts {
+                    div { dt { "points" } dd { (grouped(n)) } }
+                    @if m > 0 { div { dt { "features" } dd { (grouped(m)) } } }
+                    @if let Some(truth) = &record.truth {
+                        div { dt { "accuracy" } dd { (score(truth.accuracy)) } }
+                        div { dt { "NMI" } dd { (score(truth.nmi)) } }
+                        div { dt { "ARI" } dd { (score(truth.ari)) } }
+                    }
+                    @if let Some(sure) = record.confidence.as_ref().filter(|_| k > 1) { div { dt { "mean confidence" } dd { (percent(sure.mean)) } } }
+                    @if kept(record) > 1 { div { dt { @if record.account.is_some() { "agreement of members" } @else { "agreement of starts" } } dd { (score(record.agreement)) } } }
+                    @if record.soft && record.confidence.is_none() { div { dt { "mean membership" } dd { (percent(mean_inside(record))) } } }
+                }
+            }
         }
     }
 }
@@ -42,17 +63,26 @@ fn sizes(record: &Record) -> Vec<usize> {
 }
 
 fn headline(record: &Record) -> String {
-    let sizes = sizes(record);
-    let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
-    match sizes.len() {
+    let points = count(record.size[0], "point");
+    let groups = record.account.as_ref().and_then(|account| account.count.as_ref()).is_none_or(|c| c.groups);
+    match sizes(record).len() {
         0 => "No clusters".to_owned(),
-        1 => format!("One cluster of {}", count(most, "point")),
-        found if least == most => format!("{found} clusters of {} each", count(most, "point")),
-        found if listed(&sizes).len() <= MOST_LISTED => {
-            format!("{found} clusters of {} points", listed(&sizes))
-        }
-        found => format!("{found} clusters of {} to {} points", grouped(least), grouped(most)),
+        1 if !groups => format!("No groups stand out in {points}"),
+        1 => format!("One cluster of {points}"),
+        found => format!("{found} clusters in {points}"),
     }
+}
+
+/// The sizes of the clusters, where there is more than one.
+fn sizes_in_words(record: &Record) -> Option<String> {
+    let sizes = sizes(record);
+    let (least, most) = (sizes.iter().min().copied()?, sizes.iter().max().copied()?);
+    Some(match sizes.len() {
+        1 => return None,
+        _ if least == most => format!("Of {} each", count(most, "point")),
+        _ if listed(&sizes).len() <= MOST_LISTED => format!("Of {} points", listed(&sizes)),
+        _ => format!("Of {} to {} points", grouped(least), grouped(most)),
+    })
 }
 
 /// Mean share of a point's similarity that lies in its own cluster.
@@ -69,7 +99,7 @@ fn kept(record: &Record) -> usize {
 fn how_sure(record: &Record) -> Markup {
     if let Some(sure) = &record.confidence {
         return html! {
-            b { "How sure? " } (sure::in_words(record, sure))
+            (sure::in_words(record, sure))
             @if let Some(truth) = &record.truth { "Against the known classes " b { (percent(truth.accuracy)) } " of the points are right." }
         };
     }
@@ -81,7 +111,6 @@ fn how_sure(record: &Record) -> Markup {
         _ => Some("The result is not settled:"),
     };
     html! {
-        b { "How sure? " }
         @if let Some(verdict) = verdict {
             (verdict) " " (starts) " independent starts" @if starts < all { " (those that were kept of " (all) ")" } " agree with it at " (score(agreement)) " on a scale where 1 is complete agreement and 0 is chance. "
         } @else if all == 1 { "There was one start, so nothing to compare it with. " }
@@ -114,7 +143,6 @@ fn where_to_look(record: &Record) -> Markup {
     let least = least.filter(|(_, mean)| record.size[2] > 1 && *mean < 0.995);
     let warnings = record.warnings.len();
     html! {
-        b { "What to look at? " }
         @if warnings > 0 { a href="#data" { (count(warnings, "warning")) } " first. " }
         @if let Some((c, mean)) = least { "The least certain cluster is " (c) ", with a mean confidence of " (percent(mean)) ". " }
         @if let Some((c, cluster)) = loosest && let Some((other, share)) = cluster.nearest {

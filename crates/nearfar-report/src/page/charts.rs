@@ -1,15 +1,18 @@
 //! Neighbours, weights, learning, spectrum: the charts with axes.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use nearfar::model::TRACE_COLUMNS;
 
-use super::number::{brief, count, duration, percent, short};
+use super::number::{brief, count, percent, short};
 use super::svg::{Axis, HALF, Plot, SMALL, Size, WIDE, steps};
 use super::table::{Cell, Figure, Table};
 use crate::record::{Column, Histogram, Record};
 
 /// Columns that have a line of their own.
 const MOST_RANGES: usize = 40;
+/// Rows of a table of ranks, and of these the first, which stand alone.
+const MOST_RANKS: usize = 4_000;
+const MOST_ALONE: usize = 1_000;
 /// Ranks up to which they stand at equal distances.
 const MOST_LINEAR: f64 = 60.0;
 
@@ -45,10 +48,7 @@ pub(crate) fn ranges(columns: &[Column]) -> Markup {
                 "<rect class='soft-bar' x='{c:.1}' y='{:.1}' width='{width:.1}' height='6' rx='2'/>",
                 y - 3.0
             ));
-            plot.push(format_args!(
-                "<path class='axis' style='stroke:var(--ink);stroke-width:2' d='M{mean:.1} {:.1}v10'/>",
-                y - 5.0
-            ));
+            plot.push(format_args!("<path class='axis mid' d='M{mean:.1} {:.1}v10'/>", y - 5.0));
             let most = if class == "wide" { 28 } else { 14 };
             plot.text([name_width - 10.0, y + 4.0], "end", "tick", &clipped(&column.name, most));
         }
@@ -282,10 +282,13 @@ pub(crate) fn weights_chart(sets: &[Weights<'_>], size: Size, class: &'static st
     plot.finish(class, "Weights over ranks: trust as near above the axis, trust as far below it")
 }
 
-/// A row for every rank; of the default method one for all far ranks of a bin, which share their weight.
+/// A row for every rank; of the default method one for all far ranks of a bin, which share their weight, and of very
+/// many ranks means over some beside each other.
 fn weights_table(record: &Record) -> Table {
     let (rate, ranks) = (record.correct.as_deref(), record.near.len());
     let binned = record.account.is_some() && !record.far.is_empty();
+    let together =
+        if ranks > MOST_RANKS { (ranks - MOST_ALONE).div_ceil(MOST_RANKS - MOST_ALONE) } else { 1 };
     let mut table = Table::new(&["rank", "near (w)"]);
     if !record.far.is_empty() {
         table.columns.push("far (p)".to_owned());
@@ -293,7 +296,7 @@ fn weights_table(record: &Record) -> Table {
     if rate.is_some() {
         table.columns.push("share of one class".to_owned());
     }
-    if binned {
+    if binned || together > 1 {
         table.columns.push("up to rank".to_owned());
     }
     let far = |rank: usize| record.far.get(rank).copied();
@@ -303,15 +306,22 @@ fn weights_table(record: &Record) -> Table {
     };
     let mut rank = 0;
     while rank < ranks {
-        let last = (rank + 1..ranks).find(|next| !alike(rank, *next)).unwrap_or(ranks) - 1;
-        let mut row = vec![Cell::Count(rank), Cell::Number(record.near[rank])];
-        row.extend(far(rank).map(Cell::Number));
-        row.extend(rate.map(|rate| Cell::from(rate.get(rank).copied())));
-        if binned {
-            row.push(Cell::Count(last));
+        let next = (rank + 1..ranks).find(|next| !alike(rank, *next)).unwrap_or(ranks);
+        let next = if rank < MOST_ALONE { next } else { next.max(rank + together).min(ranks) };
+        let mean = |values: &[f64]| {
+            let values = values.get(rank..next.min(values.len())).filter(|values| !values.is_empty());
+            values.map(|values| values.iter().sum::<f64>() / values.len() as f64)
+        };
+        // Equal values are told as they are, whatever the digits of their mean.
+        let of = |values: &[f64]| if together > 1 { mean(values) } else { values.get(rank).copied() };
+        let mut row = vec![Cell::Count(rank), of(&record.near).into()];
+        row.extend((!record.far.is_empty()).then(|| Cell::from(of(&record.far))));
+        row.extend(rate.map(|rate| Cell::from(of(rate))));
+        if binned || together > 1 {
+            row.push(Cell::Count(next - 1));
         }
         table.rows.push(row);
-        rank = last + 1;
+        rank = next;
     }
     table
 }
@@ -520,30 +530,6 @@ pub(crate) fn spectrum(record: &Record) -> Markup {
             note: html! { "As many values near 1 as there are groups without similarity between them; the shaded step is the gap." },
             picture: if values.len() > 14 { both(WIDE, draw) } else { html! { div.half { (both(HALF, draw)) } } } }.draw())
     }
-}
-
-/// Bars of equal height, one under the other.
-pub(crate) fn times(seconds: &[(String, f64)]) -> Markup {
-    both(HALF, |[width, _], class| stages(seconds, width, class))
-}
-
-fn stages(seconds: &[(String, f64)], room: f64, class: &str) -> Markup {
-    let most = seconds.iter().map(|(_, s)| *s).fold(f64::MIN_POSITIVE, f64::max);
-    let height = 24.0 * seconds.len().max(1) as f64;
-    let mut body = String::new();
-    for (at, (stage, s)) in seconds.iter().enumerate() {
-        let (y, width) = (24.0 * at as f64, ((room - 160.0) * s / most).max(1.0));
-        let stage = super::style::escape(&clipped(stage, 14));
-        body += &format!(
-            "<text x='0' y='{:.0}' class='tick'>{stage}</text><rect class='soft-bar' x='84' y='{:.0}' width='{width:.1}' height='13' rx='2'/><text x='{:.1}' y='{:.0}' class='tick'>{}</text>",
-            y + 16.0,
-            y + 6.0,
-            92.0 + width,
-            y + 16.0,
-            duration(*s)
-        );
-    }
-    html! { svg class=(class) viewBox=(format!("0 0 {room} {height}")) role="img" aria-label="Time per stage" { (PreEscaped(body)) } }
 }
 
 /// Memberships of all points.

@@ -10,12 +10,24 @@ use crate::gather::decode;
 use crate::record::{Record, Shown};
 
 /// Clusters that get a card.
-const MOST_CARDS: usize = 80;
+pub(crate) const MOST_CARDS: usize = 80;
+
+/// A line about a cluster for the list beside the map.
+pub(crate) fn says_of(record: &Record, cluster: usize) -> Markup {
+    let one = record.clusters.len() < 2;
+    let sure = record.confidence.as_ref().filter(|_| !one);
+    html! {
+        @if let Some((mean, doubtful)) = sure.and_then(|sure| sure.clusters.get(cluster)) {
+            p.says { (percent(*mean)) " sure" @if *doubtful > 0 { ", " (count(*doubtful, "point")) " below 50\u{a0}%" } }
+        } @else if record.soft && !one { p.says { (percent(record.clusters[cluster].inside)) " of its similarity inside" } }
+    }
+}
 
 pub(crate) fn clusters(record: &Record) -> Markup {
     html! {
-        div.pair { (charts::sizes(record)) @if record.soft && record.confidence.is_none() { (charts::membership(record)) } }
         (representatives(record))
+        @if record.soft && record.confidence.is_none() { div.pair { (charts::sizes(record)) (charts::membership(record)) } }
+        @else { div.half { (charts::sizes(record)) } }
         @if !record.uncertain.is_empty() && record.confidence.is_none() { (uncertain(record)) }
         @if record.soft && record.crossed.len() > 1 { (separation(record)) }
     }
@@ -23,9 +35,9 @@ pub(crate) fn clusters(record: &Record) -> Markup {
 
 pub(crate) fn face(record: &Record, shown: &Shown) -> Option<Markup> {
     let picture = png::grey(&decode(shown.image.as_deref()?), record.image?)?;
-    Some(
-        html! { img src=(picture) alt=(record.name(&shown.id)) title={ (record.name(&shown.id)) ", " (percent(shown.confidence.unwrap_or(shown.membership))) }; },
-    )
+    let words =
+        format!("{}, {}", record.name(&shown.id), percent(shown.confidence.unwrap_or(shown.membership)));
+    Some(html! { img src=(picture) alt=(words) title=(words); })
 }
 
 fn representatives(record: &Record) -> Markup {
@@ -39,7 +51,7 @@ fn representatives(record: &Record) -> Markup {
     let picture = html! {
         div.people {
             @for (c, cluster) in record.clusters.iter().enumerate().take(MOST_CARDS) {
-                div.person {
+                div.person id=(format!("cluster-{c}")) {
                     h4 { (mark(c)) "Cluster " (c) span.soft { (count(cluster.size, "point")) } }
                     @if let Some((mean, _)) = record.confidence.as_ref().and_then(|sure| sure.clusters.get(c)) {
                         p.soft { "confidence " (percent(*mean)) @if let Some((other, share)) = cluster.nearest { ", " (percent(share)) " of the similarity to cluster " (other) } }
@@ -125,7 +137,7 @@ pub(crate) fn matrix(
                             th scope="row" title=(name) { (charts::clipped(name, 28)) }
                             @for c in columns {
                                 @let (text, share, hit) = cell(a, *c);
-                                td.hit[hit] style=(format!("--v:{:.3}", share.clamp(0.0, 1.0))) { (text) }
+                                td.hit[hit] class=(format!("v{:.0}", 20.0 * share.clamp(0.0, 1.0))) { (text) }
                             }
                         }
                     }

@@ -5,7 +5,9 @@ mod answer;
 mod charts;
 mod clusters;
 mod compare;
+mod flow;
 mod graphs;
+mod levels;
 mod number;
 mod png;
 mod scatter;
@@ -20,8 +22,8 @@ pub use compare::comparison;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::record::Record;
-use number::{count, duration, grouped, short};
-use style::{CHROME, SCRIPT, STYLE};
+use number::{count, grouped, short};
+use style::{SCRIPT, STYLE, chrome};
 use table::{Cell, Figure, Table};
 
 /// A section: its anchor, its name, what it says about itself, and what is in it.
@@ -54,18 +56,18 @@ impl Section {
 #[must_use]
 pub fn page(record: &Record) -> String {
     let sections: Vec<Section> = [
+        Section::new("clusters", "Clusters", clusters::clusters(record)),
+        Section::new("sure", "How sure", sure::sure(record)),
+        Section::new("count", "How many clusters", account::number(record)),
+        Section::new("tree", "How clusters join", tree::tree(record)),
+        Section::new("truth", "Truth against found", clusters::truth(record)),
         Section::new("data", "Data", data(record)),
         Section::new("neighbors", "Neighbours", charts::neighbors(record)),
         Section::new("views", "Views and tests", account::views(record)),
-        Section::new("count", "How many clusters", account::number(record)),
         Section::new("weights", "What was learnt about ranks", charts::weights(record)),
         Section::new("learning", "Learning", charts::learning(record)),
-        Section::new("tree", "How clusters join", tree::tree(record)),
         Section::new("graphs", "Graphs", graphs::graphs(record)),
         Section::new("spectrum", "Spectrum", charts::spectrum(record)),
-        Section::new("sure", "How sure", sure::sure(record)),
-        Section::new("clusters", "Clusters", clusters::clusters(record)),
-        Section::new("truth", "Truth against found", clusters::truth(record)),
         Section::new("members", "Members", account::members(record)),
         Section::new("run", "The run", run(record)),
     ]
@@ -73,7 +75,11 @@ pub fn page(record: &Record) -> String {
     .flatten()
     .collect();
     let title = format!("{}: {}", record.input, count(record.size[2], "cluster"));
-    let head = html! { (answer::answer(record)) (scatter::scatter(record, "points", "")) };
+    let head = html! {
+        (answer::answer(record))
+        (scatter::scatter(record, "points", ""))
+        (answer::more(record))
+    };
     whole(&title, &head, &sections)
 }
 
@@ -82,7 +88,7 @@ fn whole(title: &str, head: &Markup, sections: &[Section]) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
-            head { (PreEscaped(CHROME)) title { (title) } style { (PreEscaped(STYLE)) } }
+            head { (PreEscaped(chrome(Some(STYLE), Some(SCRIPT)))) title { (title) } style { (PreEscaped(STYLE)) } }
             body {
                 a.skip href="#main" { "Skip to the sections" }
                 header.top { (head) }
@@ -141,32 +147,18 @@ fn data(record: &Record) -> Markup {
     }
 }
 
-/// Parameters, versions, times, memory, and the command.
+/// Parameters, versions and the command. Times and memory differ from run to run and stay in the record, so that
+/// equal runs have equal pages.
 fn run(record: &Record) -> Markup {
-    let mut times = Table::new(&["stage", "seconds"]);
-    times.rows = record.seconds.iter().map(|(s, x)| vec![Cell::Text(s.clone()), Cell::Number(*x)]).collect();
     let mut settings = Table::new(&["setting", "value"]);
     settings.rows =
         record.settings.iter().map(|(k, v)| vec![Cell::Text(k.clone()), Cell::Text(v.clone())]).collect();
-    let total: f64 = record.seconds.iter().map(|(_, s)| s).sum();
-    let [planned, peak] = record.memory;
     html! {
         p { "Made by " (record.program) " with the method " b { (method_title(&record.method)) } "." }
         @if !record.command.is_empty() { h3 { "Run it again" } pre { code { (record.command) } } }
-        div.pair {
-            (Figure {
-                name: "times", title: "Time per stage", live: false, table: times,
-                note: html! {
-                    (duration(total)) " in all."
-                    @if let Some(bytes) = planned { " Memory: " (nearfar::plan::human_bytes(bytes)) " planned" @if peak.is_some() { "," } @else { "." } }
-                    @if let Some(bytes) = peak { @if planned.is_none() { " Memory:" } " " (nearfar::plan::human_bytes(bytes)) " at most in use." }
-                },
-                picture: charts::times(&record.seconds),
-            }.draw())
-            @if !record.settings.is_empty() {
-                (Figure { name: "settings", title: "Settings", live: false, picture: settings.shown(), table: settings,
-                    note: html! { "Everything that was in force, defaults included." } }.draw_plain())
-            }
+        @if !record.settings.is_empty() {
+            (Figure { name: "settings", title: "Settings", live: false, picture: settings.shown(), table: settings,
+                note: html! { "Everything that was in force, defaults included." } }.draw_plain())
         }
     }
 }

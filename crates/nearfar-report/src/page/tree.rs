@@ -3,10 +3,12 @@
 use maud::{Markup, html};
 
 use super::charts::{both, clipped};
-use super::listed;
+use super::flow::flow;
+use super::levels::Levels;
 use super::number::{count, grouped, short};
-use super::svg::{Axis, Plot, Size, WIDE};
+use super::svg::{Axis, HALF, Plot, Size, WIDE};
 use super::table::{Cell, Figure, Table};
+use super::{account, listed};
 use crate::account::Tree;
 use crate::record::Record;
 
@@ -14,8 +16,11 @@ use crate::record::Record;
 const MOST_LEAVES: usize = 30;
 /// Leaves that are drawn at least, where the tree has so many.
 const FEW_LEAVES: usize = 10;
-/// Height of a leaf.
+/// Height of a leaf, and of what stands above the first.
 const ROW: f64 = 21.0;
+const TOP: f64 = 22.0;
+/// Width of the branch of all points.
+const THICK: f64 = 11.0;
 /// Resolutions that are this much smaller than the largest are drawn as if they were not smaller.
 const RANGE: f64 = 1e-6;
 /// The part of the width that joins without an edge may take.
@@ -43,31 +48,40 @@ struct Drawn {
 }
 
 pub(crate) fn tree(record: &Record) -> Markup {
-    let Some(tree) = &record.tree else { return html! {} };
-    let k = record.size[2];
-    if k == record.size[0] {
-        return html! {};
-    }
-    let (drawn, most) = (Drawn::new(tree, k), tree.leaves.len());
+    let (Some(tree), Some(levels)) = (&record.tree, Levels::of(record)) else { return html! {} };
+    let (k, most) = (levels.k, levels.most);
+    let drawn = Drawn::new(tree, k);
     let shown = drawn.leaves.len();
     let apart = drawn.apart();
-    let cut = (2..=shown).contains(&k);
+    let cuts: Vec<usize> = levels.worth.iter().copied().filter(|level| (2..=shown).contains(level)).collect();
     html! {
         p {
             @if record.account.as_ref().is_some_and(crate::account::Account::by_mixture) { "The clusters of the mixture are joined, and divided, along the neighbour graph of the best view. The joins go on below and above " }
             @else { "The clusters were made by joining smaller ones, the pair first at which joining pays first. The joins go on below and above " }
-
-            (count(k, "cluster")) ", so that every number from 1 to " (grouped(most)) " is there without fitting again."
+            (count(k, "cluster")) ", so that every number from 1 to " (grouped(most)) " is there without fitting again: slide under " a href="#points" { "the map" } " to see it."
         }
+        (flow(record, tree, &levels))
         (Figure {
             name: "merges", title: "Tree of clusters", live: false, table: table(tree),
-            note: html! { "From left to right groups of points join. The further right two branches meet, the less joins them; a long stretch without a join is a good place to cut."
-                @if cut { " The dashed line cuts at " (count(k, "cluster")) "." }
+            note: html! { "From left to right groups of points join; the thicker a branch, the more points. The further right two branches meet, the less joins them; a long stretch without a join is a good place to cut."
+                @if cuts.contains(&k) { " The dashed line cuts at " (count(k, "cluster")) @if cuts.len() > 1 { ", dotted ones at the other levels worth a look" } "." }
                 @if shown < most { " Shown are the last " (shown) " of " (grouped(most)) " groups; the CSV has all." }
-                @if apart > 0 { " Dotted: no edge joins the two; what is nearest by neighbours that are not trusted, or by distance, was joined first." } },
-            picture: both(WIDE, |size, class| drawn.picture(k, size, class)),
+                @if apart > 0 { " Dotted branches: no edge joins the two; what is nearest by neighbours that are not trusted, or by distance, was joined first." } },
+            picture: both(WIDE, |size, class| drawn.picture(record.size[0], k, &cuts, size, class)),
         }.draw())
+        @if record.account.as_ref().is_none_or(|account| account.count.is_none()) && levels.falls.len() > 1 { (steps(&levels)) }
     }
+}
+
+/// Which levels stand out, where the number of clusters was given and no curve made.
+fn steps(levels: &Levels) -> Markup {
+    let others: Vec<usize> = levels.worth.iter().copied().filter(|k| *k != levels.k).collect();
+    let note = html! {
+        "The logarithm of how much less it takes to join the clusters than to join those of one number more. A high mark is a good place to cut."
+        @if others.is_empty() { " No other number stands out." } @else { " Open marks: other levels worth a look." }
+    };
+    let names = ["steps", "Which levels stand out", "fall"];
+    html! { div.half { (account::curve((levels.k, &others), &levels.falls, names, note, HALF)) } }
 }
 
 /// All joins, first to last.
@@ -170,10 +184,10 @@ impl Drawn {
         self.joins.iter().filter(|join| join.resolution.is_none()).count()
     }
 
-    fn picture(&self, k: usize, [width, _]: Size, class: &'static str) -> Markup {
+    fn picture(&self, n: usize, k: usize, cuts: &[usize], [width, _]: Size, class: &'static str) -> Markup {
         let shown = self.leaves.len();
         let (names, letters) = if class == "wide" { (210.0, 30) } else { (132.0, 18) };
-        let bottom = 10.0 + ROW * shown as f64;
+        let bottom = TOP + ROW * shown as f64;
         let known = || self.joins.iter().filter_map(|join| join.resolution);
         let most = known().fold(0.0, f64::max);
         let most = if most > 0.0 { most * 1.15 } else { 1.0 };
@@ -183,7 +197,7 @@ impl Drawn {
         let step = ((end - names) * MOST_APART / apart.max(1) as f64).min(16.0);
         let zone = if apart > 0 { end - step * (apart - 1) as f64 } else { width };
         let right = if apart > 0 { zone - 34.0 } else { end };
-        let inside = [names, right, 6.0, bottom];
+        let inside = [names, right, TOP - 4.0, bottom];
         let mut plot =
             Plot::bare([width, bottom + 44.0], inside, Axis::new(0.0, 1.0, ""), Axis::new(0.0, 1.0, ""));
         let x = |at: usize| match self.joins[at].resolution {
@@ -201,41 +215,58 @@ impl Drawn {
             ));
             plot.text([end + 6.0, bottom + 17.0], "end", "tick", "no edge");
         }
-        let places: Vec<f64> = (0..shown).map(|row| 10.0 + ROW * (row as f64 + 0.5)).collect();
-        // Of every node its place along and across, and the cluster it lies in, where that is one.
+        let places: Vec<f64> = (0..shown).map(|row| TOP + ROW * (row as f64 + 0.5)).collect();
+        // Of every node its place along and across, its points, and the cluster it lies in, where that is one.
         let one = |leaf: &Leaf| if let [only] = leaf.clusters[..] { Some(only) } else { None };
-        let mut nodes: Vec<([f64; 2], Option<usize>)> =
-            self.leaves.iter().zip(&places).map(|(leaf, y)| ([names, *y], one(leaf))).collect();
+        let thick = |size: usize| 1.3 + THICK * (size as f64 / n.max(1) as f64).sqrt();
+        let mut nodes: Vec<([f64; 2], usize, Option<usize>)> =
+            self.leaves.iter().zip(&places).map(|(leaf, y)| ([names, *y], leaf.size, one(leaf))).collect();
         for (row, leaf) in self.leaves.iter().enumerate() {
             plot.text([names - 9.0, places[row] + 4.0], "end", "tick", &clipped(&named(leaf), letters));
         }
         for (number, join) in self.joins.iter().enumerate() {
             let [a, b] = join.parts.map(|part| nodes[part]);
             let at = x(number);
-            let same = if a.1 == b.1 { a.1 } else { None };
-            for ([from, y], cluster) in [a, b] {
+            let same = if a.2 == b.2 { a.2 } else { None };
+            for ([from, y], size, cluster) in [a, b] {
                 plot.push(format_args!(
-                    "<path class='branch'{} d='M{from:.1} {y:.1}H{at:.1}'/>",
-                    ink(cluster)
+                    "<path class='branch{}' stroke-width='{:.1}' d='M{from:.1} {y:.1}H{at:.1}'/>",
+                    ink(cluster),
+                    thick(size)
                 ));
             }
             let dotted = if join.resolution.is_none() { " apart" } else { "" };
             plot.push(format_args!(
-                "<path class='branch{dotted}'{} d='M{at:.1} {:.1}V{:.1}'/>",
+                "<path class='branch{}{dotted}' stroke-width='1.6' d='M{at:.1} {:.1}V{:.1}'/>",
                 ink(same),
                 a.0[1],
                 b.0[1]
             ));
-            nodes.push(([at, f64::midpoint(a.0[1], b.0[1])], same));
+            nodes.push(([at, f64::midpoint(a.0[1], b.0[1])], a.1 + b.1, same));
         }
-        if let Some(([from, y], cluster)) = nodes.last().filter(|_| !self.joins.is_empty()) {
-            plot.push(format_args!("<path class='branch'{} d='M{from:.1} {y:.1}h10'/>", ink(*cluster)));
+        if let Some(([from, y], size, cluster)) = nodes.last().filter(|_| !self.joins.is_empty()) {
+            plot.push(format_args!(
+                "<path class='branch{}' stroke-width='{:.1}' d='M{from:.1} {y:.1}h10'/>",
+                ink(*cluster),
+                thick(*size)
+            ));
         }
-        if (2..=shown).contains(&k) {
+        let mut last = f64::INFINITY;
+        for level in cuts {
             // Between the last join that was made and the next one.
-            let done = if k < shown { x(shown - k - 1) } else { names };
-            let at = f64::midpoint(done, x(shown - k));
-            plot.push(format_args!("<path class='cut' d='M{at:.1} 2V{bottom:.1}'/>"));
+            let done = if *level < shown { x(shown - level - 1) } else { names };
+            let at = f64::midpoint(done, x(shown - level));
+            let style = if *level == k { "cut" } else { "cut other" };
+            plot.push(format_args!("<path class='{style}' d='M{at:.1} {:.1}V{bottom:.1}'/>", TOP - 6.0));
+            if last - at > 16.0 || *level == k {
+                plot.text(
+                    [at, TOP - 10.0],
+                    "middle",
+                    if *level == k { "strong" } else { "tick" },
+                    &level.to_string(),
+                );
+                last = at;
+            }
         }
         let joins = self.joins.iter().rev().filter_map(|join| join.resolution).take(3).map(short);
         let words = format!(
@@ -249,7 +280,7 @@ impl Drawn {
 
 /// The colour of a cluster, as marks have it.
 fn ink(cluster: Option<usize>) -> String {
-    cluster.map_or_else(String::new, |c| format!(" style='stroke:var(--c{})'", c % 8))
+    cluster.map_or_else(String::new, |c| format!(" s{}", c % 8))
 }
 
 fn named(leaf: &Leaf) -> String {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use nearfar_report::{CHROME, STYLE};
+use nearfar_report::{STYLE, chrome};
 
 pub(crate) use nearfar_report::escape;
 
@@ -11,9 +11,9 @@ use crate::table::{Cell, METRICS, ResultTable};
 
 /// A page up to where its text begins.
 pub(super) fn head(title: &str, command: &str) -> String {
-    let (title, command) = (escape(title), escape(command));
+    let (title, command, chrome) = (escape(title), escape(command), chrome(None, None));
     format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>{CHROME}<title>{title}</title><style>{STYLE}</style></head>\n<body>\n\
+        "<!doctype html>\n<html lang=\"en\">\n<head>{chrome}<title>{title}</title><style>{STYLE}</style></head>\n<body>\n\
          <header class=\"top\"><p class=\"eyebrow\">a study of nearfar</p><h1>{title}</h1></header>\n<main>\n<pre><code>{command}</code></pre>\n"
     )
 }
