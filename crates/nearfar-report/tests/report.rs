@@ -138,7 +138,7 @@ fn small_and_odd_runs_have_a_page() {
     assert!(plain(&samples(3), &Params::lsdg(2)).contains("2 clusters"));
     let one = plain(&samples(30), &Params::new(1));
     assert!(one.contains("One cluster of 30 points") && !one.contains("<section id=\"sure\">"));
-    assert!(plain(&samples(4), &Params::new(4)).contains("4 clusters of 1 point each"));
+    assert!(plain(&samples(4), &Params::new(4)).contains("4 clusters in 4 points"));
     assert!(plain(&samples(1), &Params::new(1)).contains("One cluster of 1 point"));
     assert!(plain(&samples(3), &Params::new(2)).contains("2 clusters"));
     assert!(plain(&samples(30), &Params::auto()).contains("cluster"));
