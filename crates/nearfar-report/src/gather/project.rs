@@ -1,8 +1,7 @@
 //! The points in the plane: as they are, by their neighbour graph, or along principal axes.
 
-use nearfar::layout::{MOST_POINTS, principal};
-use nearfar::views::{Standard, View};
-use nearfar::{Input, Samples, SavedModel};
+use nearfar::internals::{MOST_PLACED, Standard, principal};
+use nearfar::{Input, Samples, SavedModel, View};
 
 use crate::record;
 
@@ -102,7 +101,7 @@ fn learnt(model: &SavedModel, rows: &[u32]) -> Option<Plane> {
 
 /// All points, or some of them, evenly taken.
 fn some(n: usize) -> Vec<u32> {
-    let most = MOST_POINTS.min(n);
+    let most = MOST_PLACED.min(n);
     (0..most).map(|at| (at * n / most) as u32).collect()
 }
 

@@ -1,11 +1,11 @@
 //! layout: the points in the plane by their neighbour graph, to be looked at. Nothing is learnt from it.
 //!
-//! Every point is drawn to its [`NEIGHBORS`] nearest others, all with the same strength, and all points push each
+//! Every point is drawn to its `NEIGHBORS` nearest others, all with the same strength, and all points push each
 //! other away: t-SNE (van der Maaten and Hinton 2008) on a graph without weights. As ranks count and not lengths, an
 //! outlier lies beside the points it is nearest to and does not set the scale. Distances between far groups mean
 //! little.
 //!
-//! Above [`MOST_POINTS`] points a sample is laid out, in which small clusters keep enough points to be seen. The
+//! Above `MOST_PLACED` points a sample is laid out, in which small clusters keep enough points to be seen. The
 //! work is bounded whatever n is. Steps come in a fixed order, so that the same points give the same bits with any
 //! number of threads.
 
@@ -24,9 +24,9 @@ use crate::slices::SparseRows;
 use crate::views::{Shown, View};
 
 /// Points that are laid out, at most.
-pub const MOST_POINTS: usize = 3_000;
+pub const MOST_PLACED: usize = 3_000;
 /// Neighbours that a point is drawn to.
-pub const NEIGHBORS: usize = 20;
+const NEIGHBORS: usize = 20;
 /// A point has no more neighbours than this share of all, so that few points do not all hold together.
 const SHARE: usize = 6;
 /// Points of a cluster that a sample holds at least, where it has so many.
@@ -80,12 +80,12 @@ impl SavedModel {
         let own = self.samples()?.map(|samples| Input::Samples(samples, self.metric()));
         let Some(input) = input.or(own.as_ref()) else {
             let Some(graph) = &self.similarity else { return Ok(None) };
-            let rows = self.sampled(n, MOST_POINTS);
+            let rows = self.sampled(n, MOST_PLACED);
             let near = |i: usize| strongest(graph, i);
             return Ok(Some(place_graph(rows, n, &near)));
         };
         let m = input.n_features().max(1);
-        let rows = self.sampled(n, MOST_POINTS.min((WORK / m).isqrt().max(FEWEST)));
+        let rows = self.sampled(n, MOST_PLACED.min((WORK / m).isqrt().max(FEWEST)));
         let k = neighbors_of(rows.len());
         match input {
             Input::Samples(samples, metric) => {

@@ -52,7 +52,7 @@ fn many_points_are_sampled_and_small_clusters_are_seen() {
     // A cluster of twenty points, and two that share the rest.
     saved.labels = (0..9_000).map(|i| if i % 450 == 7 { 2 } else { i / 4_500 }).collect();
     let layout = saved.layout(None).unwrap().unwrap();
-    assert!(layout.rows.len() <= MOST_POINTS && layout.rows.len() > MOST_POINTS - 10);
+    assert!(layout.rows.len() <= MOST_PLACED && layout.rows.len() > MOST_PLACED - 10);
     assert!(layout.rows.is_sorted_by(|a, b| a < b));
     assert_eq!(layout.rows.iter().filter(|i| saved.labels[**i as usize] == 2).count(), 20);
 }
