@@ -150,12 +150,12 @@ def slide(page: Page) -> None:
     assert listed.count() == found + 1, "not as many clusters as the slider says"
     assert page.evaluate(picture) != before, "the points have kept their colours"
     sizes = page.evaluate("[...document.querySelectorAll('.which.level .one > .soft')].map(e => +e.textContent)")
-    whole = page.evaluate("+document.querySelector('figure#points template.joins').content.textContent.split('\\n')[0].split(' ').reduce((a, b) => +a + +b)")
-    assert sum(sizes) == whole, sizes
+    leaves = page.evaluate("document.querySelector('figure#points template.joins').content.textContent.split('\\n')[0]")
+    assert sum(sizes) == sum(map(int, leaves.split())), sizes
     page.screenshot(path=SHOTS / f"level-{page.viewport_size['width']}.png")
     page.locator("figure#points .number").fill("1")
     page.keyboard.press("Enter")
-    assert listed.count() == 1
+    assert listed.count() == 1 or found == 1
     page.locator(f"figure#points .levels button[data-k='{found}']").click()
     assert page.evaluate(picture) == before, "the answer does not come back"
 
@@ -173,7 +173,8 @@ def hover(page: Page) -> None:
             words.add(card.inner_text())
     told = [text for text in words if "cluster" in text and "%" in text]
     assert told, words
-    if page.locator(".plane").first.get_attribute("data-kind") == "points" and page.locator("#map-s").count():
+    trusting = "nearfar.rowsOf(document.querySelector('figure#points')).slice(1).some(row => row[3])"
+    if page.locator(".plane").first.get_attribute("data-kind") == "points" and page.evaluate(trusting):
         assert any("trusts" in text for text in told), told
     plane.focus()
     page.keyboard.press("ArrowRight")

@@ -112,12 +112,21 @@ fn begun(start: &[[f64; 2]]) -> Vec<[f64; 2]> {
     start.iter().map(place).collect()
 }
 
+/// What acts on one point.
+#[derive(Clone, Copy, Default)]
+struct Acting {
+    pull: [f64; 2],
+    push: [f64; 2],
+    /// Its part of Z.
+    part: f64,
+}
+
 fn forces(pulls: &Pulls, at: &[[f64; 2]], exaggeration: f64) -> Vec<[f64; 2]> {
     let tree = Quadtree::new(at);
-    let mut parts = vec![([0.0; 2], [0.0; 2], 0.0); at.len()];
-    parts.par_chunks_mut(BLOCK).enumerate().for_each(|(block, parts)| {
+    let mut acting = vec![Acting::default(); at.len()];
+    acting.par_chunks_mut(BLOCK).enumerate().for_each(|(block, acting)| {
         let mut open = Vec::new();
-        for (i, part) in (block * BLOCK..).zip(parts) {
+        for (i, own) in (block * BLOCK..).zip(acting) {
             let y = at[i];
             let mut pull = [0.0; 2];
             for (j, p) in pulls.row(i) {
@@ -127,15 +136,15 @@ fn forces(pulls: &Pulls, at: &[[f64; 2]], exaggeration: f64) -> Vec<[f64; 2]> {
                 pull[1] += w * gap[1];
             }
             let (push, sum) = tree.push(y, ANGLE, &mut open);
-            *part = (pull, push, sum - 1.0);
+            *own = Acting { pull, push, part: sum - 1.0 };
         }
     });
-    let z: f64 = parts.iter().map(|part| part.2).sum::<f64>().max(f64::MIN_POSITIVE);
+    let z: f64 = acting.iter().map(|own| own.part).sum::<f64>().max(f64::MIN_POSITIVE);
     let middle = MIDDLE / at.len() as f64;
-    let force = |((pull, push, _), y): (&([f64; 2], [f64; 2], f64), &[f64; 2])| {
-        [0, 1].map(|axis| exaggeration * pull[axis] + push[axis] / z - middle * y[axis])
+    let force = |own: &Acting, y: &[f64; 2]| {
+        [0, 1].map(|axis| exaggeration * own.pull[axis] + own.push[axis] / z - middle * y[axis])
     };
-    parts.iter().zip(at).map(force).collect()
+    acting.iter().zip(at).map(|(own, y)| force(own, y)).collect()
 }
 
 /// Around 0, the longer side of length 2, along the axes in which they vary most.
