@@ -1,15 +1,12 @@
 //! What came of a run, for people and as JSON.
 
 use nearfar::checkpoint::{Checkpoint, Resumed};
+use nearfar::internals::human_bytes;
 use nearfar::labels::score::Scores;
-use nearfar::learn::lsdg::{Alpha, Density};
-use nearfar::learn::nearfar::Engine;
-use nearfar::learn::{MethodKind, StopReason};
+use nearfar::learn::{Alpha, Density, Engine, MethodKind, StopReason};
 use nearfar::model::Account;
-use nearfar::plan::human_bytes;
 use nearfar::processes::{Tally, TeamReport};
-use nearfar::views::View;
-use nearfar::{Model, Params};
+use nearfar::{Model, Params, View};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -68,9 +65,9 @@ pub(crate) struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<nearfar::Mode>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    binned: Option<nearfar::slices::BinnedReport>,
+    binned: Option<nearfar::model::BinnedReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    search: Option<nearfar::neighbors::SearchReport>,
+    search: Option<nearfar::model::SearchReport>,
     /// How the default method came to its answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     account: Option<Account>,
@@ -453,7 +450,7 @@ fn saw_scalings(model: &Model) -> bool {
 }
 
 /// How the neighbours were found.
-fn found(search: &nearfar::neighbors::SearchReport) -> String {
+fn found(search: &nearfar::model::SearchReport) -> String {
     if search.approximate {
         format!("neighbours approximate, recall {:.3} on a sample", search.recall)
     } else {
@@ -462,7 +459,7 @@ fn found(search: &nearfar::neighbors::SearchReport) -> String {
 }
 
 /// How a binned run saw the data.
-fn describe_binned(report: &nearfar::slices::BinnedReport) -> String {
+fn describe_binned(report: &nearfar::model::BinnedReport) -> String {
     let shape = report.shape;
     let found = found(&report.search);
     format!(

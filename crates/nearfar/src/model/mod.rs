@@ -5,38 +5,51 @@ mod findings;
 mod inspect;
 mod partial;
 mod predict;
-mod saved;
+pub(crate) mod saved;
 pub(crate) mod tensors;
 mod warning;
 
 pub use crate::mixture::{Covariance, MixtureReport};
+pub use crate::neighbors::SearchReport;
+pub use crate::slices::{BinnedReport, SparseRows};
+pub use crate::tree::{Merge, MergeTree};
 pub use crate::views::Counted;
 pub use account::{Account, Lens, Trust};
 pub(crate) use findings::Findings;
 pub use inspect::{BlockMeans, Blocks};
 pub use partial::Keeper;
-pub use saved::{
-    About, InputKind, ModelFileError, SaveOptions, SavedModel, Scaling, TRACE_COLUMNS, Training,
-};
+pub use saved::{About, InputKind, ModelFileError, SaveOptions, SavedModel, Scaling, Training};
 pub use warning::Warning;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::graph::SparseGraph;
 use crate::learn::Member;
 use crate::mixture::ByMixture;
-use crate::neighbors::SearchReport;
 use crate::observe::Stage;
 use crate::params::Params;
 use crate::plan::Precision;
-use crate::slices::{BinnedReport, Graph, Pairs, Slices, SparseRows, with_slices};
-use crate::tree::MergeTree;
+use crate::slices::{Graph, Pairs, Slices, with_slices};
 use crate::views::Standard;
 
-/// A finished run.
+/// A finished run. Its fields are those of [`Fields`]: read them as `model.labels`. Nobody changes them, so that a
+/// model stays what a run found.
+#[derive(Clone, Debug)]
+pub struct Model(Fields);
+
+impl Deref for Model {
+    type Target = Fields;
+
+    fn deref(&self) -> &Fields {
+        &self.0
+    }
+}
+
+/// The fields of a [`Model`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Model {
+pub struct Fields {
     /// One label per sample, numbered by first appearance.
     pub labels: Vec<usize>,
     /// Share of each sample's similarity that lies in each cluster; n × r, row-major, rows sum to 1.

@@ -10,7 +10,7 @@ mod network;
 #[cfg(test)]
 mod tests;
 
-pub use leiden::{Leiden, Null, leiden};
+pub use leiden::{Leiden, leiden};
 pub use network::Network;
 pub(crate) use network::{grouped, renumber};
 
@@ -35,7 +35,7 @@ const PARTS: usize = 8;
 ///
 /// Of a graph of many nodes the resolution is sought on small parts of it; then the nodes move once more by themselves.
 #[must_use]
-pub fn fine(network: &Network, at_least: usize, seed: u64) -> Vec<u32> {
+pub(crate) fn fine(network: &Network, at_least: usize, seed: u64) -> Vec<u32> {
     let small = by_parts(network, at_least, seed);
     fine_of(network, at_least, seed, small.as_ref())
 }
@@ -133,7 +133,7 @@ fn count(labels: &[u32]) -> usize {
 
 /// The merge tree of a partition fine enough for k clusters.
 #[must_use]
-pub fn tree_for(network: &Network, k: usize, seed: u64, evidence: &dyn Evidence) -> MergeTree {
+pub(crate) fn tree_for(network: &Network, k: usize, seed: u64, evidence: &dyn Evidence) -> MergeTree {
     tree_and_parts(network, k, seed, evidence).0
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn fine_for(k: usize, n: usize) -> usize {
 
 /// Exactly k clusters (as many as there are points, where k is more), numbered by first appearance.
 #[must_use]
-pub fn into_exactly(network: &Network, k: usize, seed: u64, evidence: &dyn Evidence) -> Vec<u32> {
+pub(crate) fn into_exactly(network: &Network, k: usize, seed: u64, evidence: &dyn Evidence) -> Vec<u32> {
     let fine = fine(network, fine_for(k, network.n_nodes()), seed);
     MergeTree::exactly(k, network, &fine, evidence)
 }
