@@ -2,7 +2,6 @@
 
 pub(crate) mod cluster;
 pub(crate) mod compare;
-pub(crate) mod completions;
 pub(crate) mod demo;
 mod figure;
 pub(crate) mod make;
