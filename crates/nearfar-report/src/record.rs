@@ -1,5 +1,6 @@
 //! All that a page shows of a run.
 
+use nearfar::explain::Explanation;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Confidence, Tree};
@@ -108,6 +109,9 @@ pub struct Record {
     /// How clusters join, where the method tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tree: Option<Tree>,
+    /// What the clusters are, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
 }
 
 /// One start.
@@ -307,6 +311,8 @@ impl Record {
             shown.clone().all(known) && self.clusters.iter().all(|c| c.nearest.is_none_or(|(c, _)| c < r)),
             "a cluster is unknown",
         )?;
+        let told = |e: &Explanation| e.clusters.len() == r;
+        unless(self.explanation.as_ref().is_none_or(told), "a cluster is not explained")?;
         unless(
             self.image.is_none_or(|[h, w]| (1..=4096).contains(&h) && (1..=4096).contains(&w)),
             "an image has no size",

@@ -100,6 +100,8 @@ pub mod labels;
 
 pub mod model;
 
+pub mod explain; // what the clusters of a model are, in words
+
 // What every stage uses.
 pub mod generate;
 pub mod math;

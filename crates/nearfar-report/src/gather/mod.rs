@@ -13,9 +13,10 @@ use nearfar::observe::Observer;
 use nearfar::slices::SparseRows;
 use nearfar::{Input, Params, PreparedSlices, Samples, SavedModel};
 
-pub(crate) use data::histogram;
+pub(crate) use data::{find_picture, histogram};
 pub(crate) use text64::{decode, encode};
 
+use crate::explained::explain_model;
 use crate::record::{FULL, MOST_CROSSED, MOST_POINTS, Map, Point, Record, Start, Truth};
 
 /// Most cells along a side of a heat map.
@@ -158,7 +159,7 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
     let warnings = extras.notes.clone().unwrap_or_else(own);
     let samples =
         input.and_then(|input| if let Input::Samples(samples, _) = input { Some(samples) } else { None });
-    let picture = samples.and_then(|samples| extras.picture.or_else(|| data::find_picture(samples)));
+    let picture = samples.and_then(|samples| extras.picture.or_else(|| find_picture(samples)));
     let picture = picture.filter(|picture| picture.height * picture.width == about.n_features);
     let people = clusters::People::new(model, &labels, extras.ids.as_deref(), samples, picture);
     let mut account = account::account(model);
@@ -227,6 +228,7 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
         command: extras.command,
         seconds: extras.seconds.unwrap_or_else(|| about.timings.clone()),
         memory: [extras.memory.planned, extras.memory.peak],
+        explanation: Some(explain_model(model, extras.ids.as_deref(), picture)?),
         tree: model.tree.as_ref().and_then(|tree| account::tree(tree, &labels, r)),
         confidence,
         account,

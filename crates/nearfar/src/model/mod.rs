@@ -1,10 +1,13 @@
 //! The fitted thing: labels, and everything they were made of.
 
 mod account;
+mod drift;
+mod far_out;
 mod findings;
 mod inspect;
 mod partial;
 mod predict;
+mod refine;
 mod saved;
 pub(crate) mod tensors;
 mod warning;
@@ -12,9 +15,12 @@ mod warning;
 pub use crate::mixture::{Covariance, MixtureReport};
 pub use crate::views::Counted;
 pub use account::{Account, Lens, Trust};
+pub use drift::{Change, ClusterDrift, Drift, Shift, quantile};
 pub(crate) use findings::Findings;
 pub use inspect::{BlockMeans, Blocks};
 pub use partial::Keeper;
+pub use predict::Predictions;
+pub use refine::Renumbering;
 pub use saved::{
     About, InputKind, ModelFileError, SaveOptions, SavedModel, Scaling, TRACE_COLUMNS, Training,
 };
@@ -112,6 +118,20 @@ impl Model {
             sizes[*label] += 1;
         }
         sizes
+    }
+
+    /// Give the clusters other numbers, as of an older fit.
+    pub fn renumber(&mut self, found: &Renumbering) {
+        let (r, r_new) = (self.params.n_clusters, found.n_clusters);
+        self.labels.iter_mut().for_each(|label| *label = found.to[*label]);
+        self.membership = refine::moved(&self.membership, r, &found.to, r_new);
+        if r_new != r {
+            self.embedding = Vec::new(); // r coordinates, which nobody has in another number
+        }
+        if let Some(mixture) = &mut self.mixture {
+            mixture.relabel(&found.to);
+        }
+        self.params.n_clusters = r_new;
     }
 
     /// The labels with k clusters, without fitting again; every level is nested in the next coarser one. `None` for
