@@ -129,7 +129,9 @@ struct ClusterStanding {
 fn standings(model: &Model, known: &Known) -> Vec<ClusterStanding> {
     let labels: Vec<u32> = model.labels.iter().map(|label| *label as u32).collect();
     let told = explain::explain(&explain::Subject {
+        membership: &model.membership,
         confidence: &model.confidence,
+        sigma: nearfar::model::local_scales(&model.lenses, model.sigma.as_deref()),
         stability: &known.stability,
         cluster_names: &known.names,
         account: model.account.as_ref(),

@@ -37,7 +37,7 @@ mod words;
 
 use crate::error::Result;
 use crate::input::Samples;
-use crate::model::{Account, SavedModel, Scaling};
+use crate::model::{Account, SavedModel, Scaling, local_scales};
 use crate::views::View;
 
 pub use certainty::{Certainty, Standing};
@@ -78,6 +78,8 @@ pub struct Subject<'a> {
     pub membership: &'a [f64],
     /// How sure every label is; may be empty.
     pub confidence: &'a [f64],
+    /// The local scale of every row, as the view that is trusted most has it; `None` where it is not known.
+    pub sigma: Option<&'a [f64]>,
     /// How far out every row lies, from 0 to 1; may be empty.
     pub outlier_scores: Vec<f64>,
     /// How the default method came to its answer.
@@ -108,6 +110,7 @@ impl<'a> Subject<'a> {
             cluster_names: &[],
             membership: &[],
             confidence: &[],
+            sigma: None,
             outlier_scores: Vec::new(),
             account: None,
             edits: &[],
@@ -134,6 +137,7 @@ impl<'a> Subject<'a> {
             edits: &model.about.edits,
             stability: &model.about.stability,
             cluster_names: &model.about.cluster_names,
+            sigma: local_scales(&model.lenses, model.sigma.as_deref()),
             outlier_scores: model.outlier_scores()?,
             standard: first.is_none_or(|lens| matches!(lens.view, View::Standard | View::StandardUnit)),
             ..Self::new(&model.labels, n_clusters, model.samples()?)

@@ -8,6 +8,7 @@
 use super::saved::{InputKind, SavedModel, Training};
 use crate::error::Result;
 use crate::mixture::ByMixture;
+use crate::model::Lens;
 use crate::observe::{Observer, Silent};
 
 /// What is usual in every cluster.
@@ -48,12 +49,20 @@ impl SavedModel {
         if self.about.input == InputKind::Affinities {
             return None;
         }
-        let first = (0..self.lenses.len())
-            .reduce(|a, b| if self.lenses[b].weight > self.lenses[a].weight { b } else { a });
-        match first {
-            Some(view) => Some((view, self.lenses[view].sigma.as_deref()?)),
-            None => Some((0, self.sigma.as_deref()?)),
-        }
+        Some((most_trusted(&self.lenses).unwrap_or(0), local_scales(&self.lenses, self.sigma.as_deref())?))
+    }
+}
+
+fn most_trusted(lenses: &[Lens]) -> Option<usize> {
+    (0..lenses.len()).reduce(|a, b| if lenses[b].weight > lenses[a].weight { b } else { a })
+}
+
+/// The local scales in the view that is trusted most, or without views those of the samples.
+#[must_use]
+pub fn local_scales<'a>(lenses: &'a [Lens], sigma: Option<&'a [f64]>) -> Option<&'a [f64]> {
+    match most_trusted(lenses) {
+        Some(view) => lenses[view].sigma.as_deref(),
+        None => sigma,
     }
 }
 

@@ -16,6 +16,7 @@ pub use crate::mixture::{Covariance, MixtureReport};
 pub use crate::views::Counted;
 pub use account::{Account, Lens, Trust};
 pub use drift::{Change, ClusterDrift, Drift, Shift, quantile};
+pub use far_out::local_scales;
 pub(crate) use findings::Findings;
 pub use inspect::{BlockMeans, Blocks};
 pub use partial::Keeper;
