@@ -5,13 +5,12 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use nearfar::generate::mixture;
+use nearfar::internals::human_bytes;
+use nearfar::internals::mixture;
 use nearfar::labels::score::score;
 use nearfar::learn::Member;
 use nearfar::observe::{Event, Observer, Stage};
-use nearfar::params::Pruning;
-use nearfar::plan::{human_bytes, plan};
-use nearfar::{BinnedParams, Mode, Model, Params, Run, Samples};
+use nearfar::{BinnedParams, Mode, Model, Params, Pruning, Run, Samples, plan};
 
 use crate::clock::{peak_bytes, timed};
 use crate::data::{Dataset, EIGHT, mean_std};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use nearfar::Samples;
 use nearfar::generate::Generated;
-use nearfar::load::read_npz;
+use nearfar::internals::read_npz;
 
 /// Files of the eight datasets, smallest first, with the paper's ACC and NMI of the proposed method.
 pub(crate) const EIGHT: [(&str, f64, f64); 8] = [

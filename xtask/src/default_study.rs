@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use nearfar::controls::controls;
 use nearfar::generate::{Kind, MakeParams, make};
+use nearfar::internals::controls;
 use nearfar::labels::score::{Scores, score};
-use nearfar::learn::nearfar::Engine;
+use nearfar::learn::Engine;
 use nearfar::observe::Silent;
 use nearfar::{Input, Model, Params, fit};
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
 //! How time grows with n, and what the largest exact run costs.
 
 use anyhow::Result;
-use nearfar::generate::mixture;
-use nearfar::learn::nearfar::{Engine, NearFarParams};
+use nearfar::internals::human_bytes;
+use nearfar::internals::mixture;
+use nearfar::learn::{Engine, NearFarParams};
 use nearfar::observe::Stage;
-use nearfar::plan::{human_bytes, plan};
-use nearfar::{Params, Precision, Run, Samples};
+use nearfar::{Params, Precision, Run, Samples, plan};
 
 use crate::clock::{peak_bytes, timed};
 

@@ -1,8 +1,8 @@
 //! The approximate search beside an HNSW index, on one set, by one thread: seconds at equal recall.
 
 use anyhow::Result;
-use nearfar::generate::mixture;
-use nearfar::neighbors::nearest::{Nearest, nearest, nearest_by_cells};
+use nearfar::internals::mixture;
+use nearfar::internals::{Nearest, nearest, nearest_by_cells};
 use nearfar::observe::Silent;
 use nearfar::{Input, Samples};
 

@@ -5,18 +5,13 @@ use faer::linalg::matmul::matmul;
 use faer::traits::ComplexField;
 use faer::traits::math_utils::one;
 use faer::{Accum, Mat, Par};
-use nearfar::generate::varied;
-use nearfar::graph::SparseGraph;
-use nearfar::learn::anls::{AnlsParams, AnlsSolver};
-use nearfar::learn::aosymnmf::AoSymNmfParams;
-use nearfar::learn::gsnmf::{GsNmfParams, GsNmfSolver};
-use nearfar::learn::s3nmf::S3NmfParams;
-use nearfar::learn::sbsum::{SBsumBlock, SBsumParams};
-use nearfar::learn::symnmf::{SymNmfParams, SymNmfSolver};
-use nearfar::learn::{FactorSolver, MethodKind, MethodParams, Regularizer};
-use nearfar::math::factor::Factor;
+use nearfar::internals::Graph;
+use nearfar::internals::varied;
+use nearfar::learn::{
+    AnlsParams, AnlsSolver, AoSymNmfParams, Factor, FactorSolver, GsNmfParams, GsNmfSolver, MethodKind,
+    MethodParams, Regularizer, S3NmfParams, SBsumBlock, SBsumParams, SparseGraph, SymNmfParams, SymNmfSolver,
+};
 use nearfar::observe::Silent;
-use nearfar::slices::Graph;
 use nearfar::{Input, Params, PreparedGraph, Samples};
 
 use crate::clock::{peak_bytes, timed};

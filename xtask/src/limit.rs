@@ -3,9 +3,8 @@
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use nearfar::math::factor::Factor;
-use nearfar::math::kernel::Entry;
-use nearfar::slices::FullSlices;
+use nearfar::internals::{Entry, FullSlices};
+use nearfar::learn::Factor;
 
 use crate::clock::timed;
 

@@ -20,6 +20,7 @@ mod ranks;
 mod readers;
 mod reference;
 mod study;
+mod surface;
 mod table;
 
 use std::path::PathBuf;
@@ -321,6 +322,12 @@ enum Task {
     MethodsDoc,
     /// Write python/nearfar/_classes.py, the estimators, of the library's table of methods.
     PythonClasses,
+    /// List and count the public items of the library.
+    PublicItems {
+        /// Fail when there are more.
+        #[arg(long)]
+        most: Option<usize>,
+    },
     /// Compare variants of the default settings over the eight datasets (docs/defaults.md).
     Study {
         /// Folder with the datasets.
@@ -437,6 +444,7 @@ fn main() -> Result<()> {
         }
         Task::MethodsDoc => made::methods_doc(),
         Task::PythonClasses => made::python_classes(),
+        Task::PublicItems { most } => surface::print(most),
         Task::Study { data, repeats, only } => study::run(&data, repeats, &only),
     }
 }

@@ -5,11 +5,9 @@ use std::path::Path;
 
 use anyhow::Result;
 use nearfar::generate::blobs;
-use nearfar::graph::SparseGraph;
-use nearfar::load::NpzWriter;
-use nearfar::neighbors::nearest::nearest;
+use nearfar::internals::{Leiden, Network, NpzWriter, leiden, nearest};
+use nearfar::learn::SparseGraph;
 use nearfar::observe::Silent;
-use nearfar::partition::{Leiden, Network, leiden};
 use nearfar::{Input, Samples};
 
 use crate::clock::timed;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use nearfar::generate::{Generated, Kind, MakeParams, make};
-use nearfar::load::NpzWriter;
+use nearfar::internals::NpzWriter;
 use serde_json::Value;
 
 use crate::data::{Dataset, EIGHT};

@@ -1,8 +1,8 @@
 //! What predicting many points takes.
 
 use anyhow::Result;
-use nearfar::generate::mixture;
-use nearfar::learn::nearfar::{Engine, NearFarParams};
+use nearfar::internals::mixture;
+use nearfar::learn::{Engine, NearFarParams};
 use nearfar::model::SaveOptions;
 use nearfar::observe::Silent;
 use nearfar::{Input, Params, Run, Samples, SavedModel};

@@ -4,10 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use nearfar::generate::mixture;
+use nearfar::internals::mixture;
+use nearfar::internals::{BinnedShape, Job, human_bytes};
 use nearfar::load::write_npy;
-use nearfar::plan::{Job, human_bytes};
-use nearfar::slices::BinnedShape;
 use nearfar_dist::cost::{Cost, Run, Speeds};
 use serde_json::Value;
 

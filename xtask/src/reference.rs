@@ -5,17 +5,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use nearfar::Input;
-use nearfar::labels::kmeans::KMeansParams;
-use nearfar::learn::lsdg::{Lsdg, LsdgParams};
-use nearfar::learn::phals::Phals;
-use nearfar::learn::{Method, StopRule, run};
-use nearfar::math::factor::Factor;
-use nearfar::math::kernel::Entry;
-use nearfar::neighbors::rank;
+use nearfar::internals::KMeansParams;
+use nearfar::internals::{
+    EIGEN_TOLERANCE, EigenParams, Entry, FullSlices, Graph, Lsdg, Normalized, Phals, Slices, largest, rank,
+    row_normalize,
+};
+use nearfar::learn::{Factor, LsdgParams, Method, StopRule, run};
 use nearfar::observe::Silent;
-use nearfar::slices::{FullSlices, Graph, Slices};
-use nearfar::spectral::eigen::{EigenParams, largest};
-use nearfar::spectral::{EIGEN_TOLERANCE, Normalized, embed};
 
 use crate::clock::{Seconds, timed};
 use crate::data::Dataset;
@@ -181,7 +177,7 @@ fn ours<E: Entry>(data: &Dataset) -> Result<Ours> {
     });
     let eigen = eigen.context("nobody cancels here")?;
     let (found, labelled) = timed(|| {
-        let rows = embed::row_normalize(&eigen.vectors, n, r);
+        let rows = row_normalize(&eigen.vectors, n, r);
         KMeansParams::new(r).fit(&rows, n, r, 1)
     });
     found?;

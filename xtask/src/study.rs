@@ -5,12 +5,12 @@
 use std::path::Path;
 
 use anyhow::Result;
+use nearfar::generate::{Kind, MakeParams, make};
+use nearfar::internals::{OUTLIER_CUT, start_weights};
 use nearfar::labels::score::score;
-use nearfar::learn::Member;
-use nearfar::learn::lsdg::{Alpha, start_weights};
+use nearfar::learn::{Alpha, Member};
 use nearfar::observe::Silent;
-use nearfar::params::{OUTLIER_CUT, Pruning};
-use nearfar::{Input, Params, PreparedSlices, generate};
+use nearfar::{Input, Params, PreparedSlices, Pruning};
 
 use crate::data::{Dataset, EIGHT, mean_std};
 
@@ -117,12 +117,10 @@ fn cases(folder: &Path) -> Result<Vec<(String, Dataset)>> {
     for (name, ..) in EIGHT {
         cases.push((name.to_owned(), Dataset::open(folder, name)?));
     }
-    for (name, made) in [
-        ("spirals", generate::spirals(400, 2, 0.05, 7)?),
-        ("rings", generate::rings(400, 0.05, 7)?),
-        ("moons", generate::moons(400, 0.06, 7)?),
-    ] {
-        cases.push((name.to_owned(), Dataset::generated(name, made)));
+    for (kind, noise) in [(Kind::Spirals, 0.05), (Kind::Rings, 0.05), (Kind::Moons, 0.06)] {
+        let params =
+            MakeParams { n_samples: Some(400), noise: Some(noise), clusters: None, features: None, seed: 7 };
+        cases.push((kind.name().to_owned(), Dataset::generated(kind.name(), make(kind, &params)?)));
     }
     Ok(cases)
 }
@@ -137,7 +135,7 @@ pub(crate) fn run(folder: &Path, repeats: u64, only: &str) -> Result<()> {
         for seed in 0..repeats {
             let base = Params { pruning: Pruning::None, ..Params::lsdg(data.classes).seed(seed) };
             for (setting, change) in SETTINGS.iter().filter(|(setting, _)| setting.contains(only)) {
-                let members = prepared.fit(&change(base.clone()), &Silent)?.members;
+                let members = prepared.fit(&change(base.clone()), &Silent)?.members.clone();
                 let choices = if *setting == "default" { &CHOICES[..] } else { &CHOICES[..1] };
                 for (choice, choose) in choices {
                     let chosen: Vec<(&Member, f64)> =

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
-use nearfar::labels::kmeans::KMeansParams;
+use nearfar::internals::KMeansParams;
 use nearfar::labels::score::score;
 use nearfar::observe::Silent;
 use nearfar::{Input, Params, PreparedSlices, Preset};
@@ -28,7 +28,8 @@ pub(crate) fn run(folder: &Path, starts: u64, names: &[String]) -> Result<()> {
         let data = Dataset::open(folder, name)?;
         let r = data.classes;
         let prepared = PreparedSlices::new(&Input::from(data.samples()), &Params::lsdg(r), &Silent)?;
-        let fit = |params: Params| -> Result<Vec<usize>> { Ok(prepared.fit(&params, &Silent)?.labels) };
+        let fit =
+            |params: Params| -> Result<Vec<usize>> { Ok(prepared.fit(&params, &Silent)?.labels.clone()) };
         let ways: [Labelling<'_>; 6] = [
             Box::new(|seed| Ok(KMeansParams::new(r).restarts(10).fit(&data.x, data.n, data.m, seed)?.labels)),
             Box::new(|seed| Ok(prepared.spectral(&Params::lsdg(r).seed(seed), None, &Silent)?)),

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use nearfar::error::spell_settings;
+use nearfar::internals::spell_settings;
 use nearfar::load::LoadError;
 use nearfar::{Error, ParamError};
 

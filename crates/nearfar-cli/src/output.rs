@@ -184,7 +184,7 @@ impl<'a> Columns<'a> {
         let r = membership.len().checked_div(n).filter(|r| *r > 0 && r * n == membership.len())?;
         let own = |label: &i64| usize::try_from(*label).unwrap_or(usize::MAX);
         let each = self.labels.iter().zip(membership.chunks_exact(r));
-        Some(each.map(|(label, shares)| nearfar::explain::second(shares, own(label))).collect())
+        Some(each.map(|(label, shares)| nearfar::internals::second(shares, own(label))).collect())
     }
 
     /// How they go to stdout: with titles where there is more than one column.

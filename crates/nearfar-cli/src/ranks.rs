@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use nearfar::{Params, Team};
+use nearfar::Params;
+use nearfar::processes::Team;
 use nearfar_dist::Launch;
 
 use crate::exit::{Failure, Outcome};
@@ -107,6 +108,6 @@ pub(crate) fn share_machine(params: &mut Params) {
     if let Some((_, local)) = TEAM.get() {
         let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         params.threads.get_or_insert((available / local).max(1));
-        params.memory.get_or_insert(nearfar::plan::default_memory_limit() / *local as u64);
+        params.memory.get_or_insert(nearfar::default_memory_limit() / *local as u64);
     }
 }

@@ -5,8 +5,8 @@
 //! the columns are split; V itself, to which every direction is added, and its rows of nonzeros are made in every
 //! rank. A gather of b bytes in all costs ⌈log₂ ranks⌉ latencies and its bytes over the bandwidth.
 
-use nearfar::plan::{Job, Plan, Precision, search_work};
-use nearfar::slices::BinnedShape;
+use nearfar::internals::{BinnedShape, Job, search_work};
+use nearfar::{Plan, Precision};
 
 /// Speeds of one thread, and of the network between ranks.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]

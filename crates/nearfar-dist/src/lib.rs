@@ -1,6 +1,6 @@
 //! nearfar on several machines.
 //!
-//! The library knows of other processes only through [`nearfar::Communicator`]; here is the one that talks MPI (`World`,
+//! The library knows of other processes only through [`nearfar::processes::Communicator`]; here is the one that talks MPI (`World`,
 //! with the cargo feature `mpi`), how a process finds out that it was started by `mpirun` ([`launched`]), and a
 //! model of what a run will cost on any number of ranks ([`cost`]).
 //!

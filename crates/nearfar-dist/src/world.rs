@@ -12,7 +12,7 @@ use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator as _, CommunicatorCollectives, Destination, Root, Source};
-use nearfar::{Communicator, Team};
+use nearfar::processes::{Communicator, Team};
 
 use crate::surplus::{Place, RECORD, working};
 

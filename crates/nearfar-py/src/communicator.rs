@@ -5,7 +5,7 @@
 
 use std::sync::mpsc::{Sender, SyncSender, sync_channel};
 
-use nearfar::{Communicator, Share};
+use nearfar::processes::{Communicator, Share};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

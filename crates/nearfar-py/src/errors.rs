@@ -1,6 +1,6 @@
 //! Every error of the library as the Python class a caller would expect.
 
-use nearfar::error::spell_settings;
+use nearfar::internals::spell_settings;
 use nearfar::learn::MethodKind;
 use nearfar::model::ModelFileError;
 use nearfar::{Error, ParamError};

@@ -37,6 +37,6 @@ mod _nearfar {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("TRACE_COLUMNS", nearfar::model::TRACE_COLUMNS.to_vec())
+        module.add("TRACE_COLUMNS", nearfar::internals::TRACE_COLUMNS.to_vec())
     }
 }

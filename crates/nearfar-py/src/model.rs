@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use nearfar::model::{Keeper, SaveOptions};
-use nearfar::slices::SparseRows;
-use nearfar::{Error, Input, Params, SavedModel, Share};
+use nearfar::model::{Keeper, SaveOptions, SparseRows};
+use nearfar::processes::Share;
+use nearfar::{Error, Input, Params, SavedModel};
 use nearfar_report::{Extras, KnownClasses, Picture, gather};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::exceptions::PyValueError;
@@ -268,7 +268,7 @@ impl Model {
     }
 
     fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        matrix(py, &self.0.trace, nearfar::model::TRACE_COLUMNS.len())
+        matrix(py, &self.0.trace, nearfar::internals::TRACE_COLUMNS.len())
     }
 
     fn near_weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
@@ -420,7 +420,7 @@ fn fit_part(
     let number = |name: &str| ranks.bind(py).getattr(name)?.extract::<usize>();
     let (size, rank, local) = (number("size")?, number("rank")?, number("local")?);
     // Where nobody said: the part of the machine's memory that is this process's.
-    params.memory.get_or_insert(nearfar::plan::default_memory_limit() / local.max(1) as u64);
+    params.memory.get_or_insert(nearfar::default_memory_limit() / local.max(1) as u64);
     let params = &*params;
     let keeper = Keeper::default();
     let options = SaveOptions { feature_names, ..SaveOptions::default() };

@@ -1,11 +1,9 @@
 //! Keyword arguments become parameters, by the library's table of methods. Types are judged here, ranges by the
 //! library.
 
-use nearfar::Params;
-use nearfar::learn::lsdg::Density;
 use nearfar::learn::table::{Kind, Setting, Value};
-use nearfar::learn::{MethodKind, table};
-use nearfar::views::Views;
+use nearfar::learn::{Density, MethodKind, table};
+use nearfar::{Params, Views};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
-use nearfar::Team;
 use nearfar::model::Keeper;
 use nearfar::observe::{Event, Observer};
+use nearfar::processes::Team;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -211,7 +211,7 @@ fn signals(py: Python<'_>, callbacks: &Callbacks<'_>) -> PyResult<()> {
 fn ask(py: Python<'_>, callbacks: &Callbacks<'_>, note: Note) -> PyResult<bool> {
     let (Some(callback), Note::Iteration(values)) = (callbacks.callback, note) else { return Ok(false) };
     let row = pyo3::types::PyDict::new(py);
-    for (at, (name, value)) in nearfar::model::TRACE_COLUMNS.iter().zip(values).enumerate() {
+    for (at, (name, value)) in nearfar::internals::TRACE_COLUMNS.iter().zip(values).enumerate() {
         if at < 2 {
             row.set_item(name, value as usize)?; // member and iteration are counts
         } else {

@@ -3,7 +3,8 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use nearfar::SavedModel;
-use nearfar::explain::{ClusterStory, Explanation, Mark, Rule, Subject, explain, percent};
+use nearfar::explain::{ClusterStory, Explanation, Mark, Rule, Subject, explain};
+use nearfar::internals::percent;
 
 use crate::gather::{Picture, find_picture};
 use crate::page::number::grouped as whole_number;

@@ -284,7 +284,7 @@ impl Record {
             self.correct.as_ref().is_none_or(|rate| rate.len() <= self.near.len()),
             "there are rates of more ranks than there are",
         )?;
-        let rows = nearfar::model::TRACE_COLUMNS.len();
+        let rows = nearfar::internals::TRACE_COLUMNS.len();
         unless(self.trace.iter().all(|row| row.len() == rows), "a row of the trace is short")?;
         let whole = |map: &Map| map.size <= 1024 && map.cells.len() == map.size * (map.size + 1) / 2;
         unless(self.maps.iter().all(whole), "a heat map is short")?;

@@ -1,7 +1,6 @@
 //! Pages of every kind of run.
 
-use nearfar::learn::nearfar::{Engine, NearFarParams};
-use nearfar::learn::{MethodKind, MethodParams};
+use nearfar::learn::{Engine, MethodKind, MethodParams, NearFarParams};
 use nearfar::model::{BlockMeans, SaveOptions};
 use nearfar::observe::Silent;
 use nearfar::{Input, NeighborLists, Params, Run, Samples, SavedModel};
@@ -269,7 +268,7 @@ fn a_number_that_was_found_is_told_with_its_curve() {
     let params = Params { method: MethodParams::NearFar(own), ..Params::auto() };
     let model = Run::new(&params).fit(input).unwrap();
     let html = plain(&input, &params);
-    let stand_out = model.account.unwrap().count.unwrap().groups;
+    let stand_out = model.account.as_ref().unwrap().count.as_ref().unwrap().groups;
     assert_eq!(html.contains("No groups stand out"), !stand_out);
     assert_eq!(html.contains("One cluster of 200 points: no groups stand out"), !stand_out);
 }

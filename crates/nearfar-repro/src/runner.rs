@@ -6,10 +6,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use nearfar::graph::{GraphParams, SparseGraph};
-use nearfar::labels::kmeans::KMeansParams;
+use nearfar::internals::KMeansParams;
 use nearfar::labels::score::score;
-use nearfar::learn::{MethodKind, MethodParams};
+use nearfar::learn::{GraphParams, MethodKind, MethodParams, SparseGraph};
 use nearfar::observe::Silent;
 use nearfar::{Error as FitError, Input, Model, Params, PreparedGraph, Samples};
 use sha2::{Digest, Sha256};

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use nearfar::generate::{Kind, MakeParams, make};
-use nearfar::load::NpzWriter;
+use nearfar::internals::NpzWriter;
 use serde_json::Value;
 
 use common::{command, fail, folder, nearfar as run, stderr, succeed};

@@ -5,8 +5,7 @@
 
 use std::path::Path;
 
-use nearfar::learn::MethodKind;
-use nearfar::learn::lsdg::{Alpha, Density};
+use nearfar::learn::{Alpha, Density, MethodKind};
 use nearfar::load::{LoadOptions, Truth, load};
 use nearfar::{Error, Input, Metric, Model, Params, Preset, fit};
 
@@ -176,7 +175,7 @@ fn doubles(values: &[f64]) -> Vec<u8> {
 }
 
 fn npz(cut: usize) -> (&'static str, Vec<u8>) {
-    let mut writer = nearfar::load::NpzWriter::new(Vec::new());
+    let mut writer = nearfar::internals::NpzWriter::new(Vec::new());
     let values: Vec<f64> = (0..40).map(f64::from).collect();
     writer.add("X", &[20, 2], &values).expect("written to memory");
     writer.add("W", &[10, 4], &values).expect("written to memory");

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use nearfar::load::{NpyArray, read_npz};
-use nearfar::math::factor::Factor;
+use nearfar::internals::{NpyArray, read_npz};
+use nearfar::learn::Factor;
 
 /// One golden file.
 #[derive(Debug)]

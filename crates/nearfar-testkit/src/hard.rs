@@ -1,6 +1,6 @@
 //! Data that breaks careless implementations: duplicates, ties, outliers, wide ranges of scale.
 
-use nearfar::math::rng::Stream;
+use nearfar::internals::Stream;
 
 /// Samples, and the grouping that everybody would agree on, where there is one.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 //!
 //! Nothing here shares code with the library except its public types.
 
-use nearfar::learn::lsdg::objective::{Coefficients, Objective};
-use nearfar::math::factor::Factor;
+use nearfar::internals::{Coefficients, Objective};
+use nearfar::learn::Factor;
 
 /// A full square matrix, row-major.
 pub type Square = Vec<f64>;

@@ -1,6 +1,6 @@
 //! S³NMF as it is written down, with full matrices for everything.
 
-use nearfar::math::factor::Factor;
+use nearfar::learn::Factor;
 
 use crate::oracle::{Square, inner, outer};
 

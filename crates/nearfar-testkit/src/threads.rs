@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use nearfar::{Communicator, Team};
+use nearfar::processes::{Communicator, Team};
 
 /// What the threads share.
 #[derive(Debug)]

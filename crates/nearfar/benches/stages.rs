@@ -4,20 +4,15 @@
 //! states of the code on one machine; comparison with NumPy is `cargo xtask bench-reference`.
 
 use divan::{Bencher, black_box};
-use nearfar::generate::{Generated, mixture};
-use nearfar::labels::kmeans::KMeansParams;
-use nearfar::learn::lsdg::{Lsdg, LsdgParams};
-use nearfar::learn::phals::Phals;
-use nearfar::learn::{Method, StopRule, run};
-use nearfar::math::cubic::Quartic;
-use nearfar::math::factor::Factor;
-use nearfar::math::rng::Stream;
-use nearfar::math::simplex::project;
-use nearfar::neighbors::{Neighborhoods, rank};
+use nearfar::generate::Generated;
+use nearfar::internals::KMeansParams;
+use nearfar::internals::mixture;
+use nearfar::internals::{
+    EIGEN_TOLERANCE, EigenParams, FullSlices, Lsdg, Neighborhoods, Normalized, Phals, Quartic, Slices,
+    Stream, largest, project, rank, row_normalize,
+};
+use nearfar::learn::{Factor, LsdgParams, Method, StopRule, run};
 use nearfar::observe::Silent;
-use nearfar::slices::{FullSlices, Slices};
-use nearfar::spectral::eigen::{EigenParams, largest};
-use nearfar::spectral::{EIGEN_TOLERANCE, Normalized, embed};
 use nearfar::{Input, Params, Samples, fit};
 
 const SIZES: [usize; 2] = [400, 1600];
@@ -112,7 +107,7 @@ fn eigenvectors(bencher: Bencher<'_, '_>, n: usize) {
 fn kmeans(bencher: Bencher<'_, '_>, n: usize) {
     let graph = start_graph(&sliced(n));
     let eigen = largest(&Normalized::new(&graph), CLUSTERS, &EigenParams::default(), &|| false);
-    let rows = embed::row_normalize(&eigen.expect("nobody cancels").vectors, n, CLUSTERS);
+    let rows = row_normalize(&eigen.expect("nobody cancels").vectors, n, CLUSTERS);
     bencher.bench(|| KMeansParams::new(CLUSTERS).fit(&rows, n, CLUSTERS, 1));
 }
 

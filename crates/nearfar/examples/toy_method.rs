@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use nearfar::learn::custom::{CustomMethod, Found, Rows, Start};
 use nearfar::learn::table::{Entry, Kind, STARTS, Setting, Value};
-use nearfar::learn::{Learned, Method, Needs, TraceRow, run};
-use nearfar::math::factor::Factor;
+use nearfar::learn::{Factor, Learned, Method, Needs, TraceRow, run};
 use nearfar::observe::Observer;
 use nearfar::{Params, Samples};
 

@@ -72,7 +72,7 @@ pub enum Error {
 ///
 /// ```
 /// let flag = |name: &str| format!("--{}", name.replace('_', "-"));
-/// let text = nearfar::error::spell_settings("raise the limit with `max_bytes`", flag);
+/// let text = nearfar::internals::spell_settings("raise the limit with `max_bytes`", flag);
 /// assert_eq!(text, "raise the limit with --max-bytes");
 /// ```
 #[must_use]

@@ -4,8 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nearfar::labels::score::adjusted_rand;
-use nearfar::learn::MethodKind;
-use nearfar::learn::lsdg::{Alpha, Density, LsdgParams};
+use nearfar::learn::{Alpha, Density, LsdgParams, MethodKind};
 use nearfar::observe::{Event, Observer, Silent, Stage};
 use nearfar::{
     BinnedParams, DataError, Error, Input, Metric, Mode, Model, NeighborLists, Params, Precision,
@@ -203,7 +202,7 @@ fn files_and_settings_shared_with_the_program() {
             }
             (bad::Expect::Memory(says), Ok(Err(error))) if is_memory(&error) => holds(&error, says),
             (bad::Expect::Refused(says), Ok(Err(error))) if !is_memory(&error) => holds(&error, says),
-            (_, Ok(outcome)) => Err(format!("ended in {:?}", outcome.map(|model| model.labels))),
+            (_, Ok(outcome)) => Err(format!("ended in {:?}", outcome.map(|model| model.labels.clone()))),
         };
         if let Err(why) = verdict {
             table.failures.push(format!("{}: {why}", case.name));
@@ -217,7 +216,7 @@ fn files_and_settings_shared_with_the_program() {
 /// The cases are those of the program, which writes settings as flags.
 fn holds(error: &Error, says: &str) -> Result<(), String> {
     let flag = |name: &str| format!("--{}", name.replace('_', "-"));
-    let text = nearfar::error::spell_settings(&error.to_string(), flag);
+    let text = nearfar::internals::spell_settings(&error.to_string(), flag);
     if text.contains(says) { Ok(()) } else { Err(format!("the message does not say {says:?}: {text}")) }
 }
 

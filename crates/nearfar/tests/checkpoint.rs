@@ -7,15 +7,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use nearfar::checkpoint::Checkpoint;
 use nearfar::checkpoint::CheckpointError;
-use nearfar::generate::{Generated, blobs, mixture};
-use nearfar::learn::lsdg::LsdgParams;
-use nearfar::learn::{Learned, StopReason};
+use nearfar::generate::{Generated, blobs};
+use nearfar::internals::mixture;
+use nearfar::learn::{Learned, LsdgParams, StopReason};
 use nearfar::model::Warning;
 use nearfar::observe::{CancelFlag, Event, Observer};
-use nearfar::params::Starts;
 use nearfar::{
-    BinnedParams, Checkpoint, Error, Input, Metric, Mode, Model, Params, Precision, Preset, Run, Samples,
+    BinnedParams, Error, Input, Metric, Mode, Model, Params, Precision, Preset, Run, Samples, Starts,
 };
 
 /// A folder of its own for one test, empty at the start.

@@ -4,14 +4,16 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nearfar::generate::{Generated, blobs, circles, mixture, moons};
+use nearfar::checkpoint::Checkpoint;
+use nearfar::generate::{Generated, blobs, circles, moons};
+use nearfar::internals::mixture;
 use nearfar::labels::score::accuracy;
-use nearfar::learn::nearfar::{Engine, NearFarParams};
+use nearfar::learn::{Engine, NearFarParams};
 use nearfar::model::{Keeper, SaveOptions};
 use nearfar::observe::{Event, Observer, Silent};
-use nearfar::views::{View, Views};
+use nearfar::processes::Share;
 use nearfar::{
-    Checkpoint, Error, Input, Metric, Model, NeighborLists, Params, Run, Samples, SavedModel, Share, fit,
+    Error, Input, Metric, Model, NeighborLists, Params, Run, Samples, SavedModel, View, Views, fit,
 };
 use nearfar_testkit::threads::as_team;
 
@@ -174,7 +176,7 @@ fn pairs_of_every_kind_are_clustered() {
     for input in inputs {
         let model = fit(input, &Params::new(2)).unwrap();
         assert!(accuracy(&model.labels, &data.truth).unwrap() > 0.98);
-        assert!(model.account.unwrap().mixture.is_none());
+        assert!(model.account.as_ref().unwrap().mixture.is_none());
         assert!(fit(input, &Params::auto()).is_ok());
     }
     let pairs = Input::Distances(Samples::from_rows(&distances, n, n).unwrap());
@@ -202,7 +204,7 @@ fn a_plain_mixture_is_found_out_and_moons_are_not_one() {
     // Whoever insists gets a mixture.
     let forced = NearFarParams { engine: Engine::Mixture, ..NearFarParams::default() };
     let model = fit(samples(&moons), &Params::of(2, forced)).unwrap();
-    assert_eq!(model.account.unwrap().engine, Engine::Mixture);
+    assert_eq!(model.account.as_ref().unwrap().engine, Engine::Mixture);
 }
 
 #[test]
@@ -351,7 +353,7 @@ fn noise_has_no_groups() {
     };
     let data: Vec<f64> = (0..4000).map(|_| uniform()).collect();
     let model = fit(Samples::from_rows(&data, 800, 5).unwrap(), &Params::auto()).unwrap();
-    let account = model.account.unwrap();
+    let account = model.account.clone().unwrap();
     let count = account.count.unwrap();
     assert!(!count.groups && model.params.n_clusters == 1, "{count:?}");
 }

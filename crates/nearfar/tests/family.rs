@@ -5,19 +5,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nearfar::graph::{GraphKind, GraphParams, SparseGraph};
-use nearfar::labels::score::accuracy;
-use nearfar::learn::aosymnmf::{AoSymNmf, AoSymNmfParams, ByProducts};
-use nearfar::learn::lsdg::{Lsdg, LsdgParams, start_weights};
-use nearfar::learn::phals::Phals;
-use nearfar::learn::{
-    FactorSolver, Learned, Method, MethodKind, MethodParams, Needs, Regularizer, Reseed, StopRule, TraceRow,
-    run,
+use nearfar::internals::{
+    AoSymNmf, ByProducts, FullSlices, Graph, Lsdg, Neighborhoods, Operator, Phals, Slices, rank,
+    start_weights,
 };
-use nearfar::neighbors::{Neighborhoods, rank};
+use nearfar::labels::score::accuracy;
+use nearfar::learn::{
+    AoSymNmfParams, FactorSolver, GraphKind, GraphParams, Learned, LsdgParams, Method, MethodKind,
+    MethodParams, Needs, Regularizer, Reseed, SparseGraph, StopRule, TraceRow, run,
+};
 use nearfar::observe::{Event, Observer, Silent};
-use nearfar::slices::{FullSlices, Graph, Slices};
-use nearfar::spectral::eigen::Operator;
 use nearfar::{DataError, Error, Input, Params, Run, Samples, fit};
 use nearfar_testkit::golden::Golden;
 use nearfar_testkit::{hard, oracle};
@@ -47,7 +44,7 @@ fn with_starts(r: usize, kind: MethodKind, starts: usize) -> Params {
 fn separate_blobs_are_found() {
     // Each cluster is large in a feature of its own, so that factorisations of the samples can tell them apart too.
     let truth: Vec<usize> = (0..90).map(|i| i % 3).collect();
-    let mut stream = nearfar::math::rng::Stream::new(4, 0);
+    let mut stream = nearfar::internals::Stream::new(4, 0);
     let data: Vec<f64> = truth
         .iter()
         .flat_map(|class| (0..3).map(move |feature| if feature == *class { 9.0 } else { 1.0 }))
@@ -98,7 +95,7 @@ fn hard_data_ends_in_an_answer_or_an_error() {
 
 #[test]
 fn same_bits_at_any_number_of_threads() {
-    let data = nearfar::generate::varied(240, 5, 3, 1.0, 5).unwrap();
+    let data = nearfar::internals::varied(240, 5, 3, 1.0, 5).unwrap();
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
     for kind in others() {
         let params = with_starts(3, kind, 2).seed(9);
@@ -136,7 +133,7 @@ impl Observer for Counting {
 
 #[test]
 fn every_method_stops_when_asked_and_tells_its_iterations() {
-    let data = nearfar::generate::varied(300, 5, 3, 1.0, 5).unwrap();
+    let data = nearfar::internals::varied(300, 5, 3, 1.0, 5).unwrap();
     let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap();
     // The default has rounds, not a loop, and tests of its own (default.rs).
     for kind in others().filter(|kind| *kind != MethodKind::NearFar) {
@@ -161,11 +158,11 @@ fn every_method_stops_when_asked_and_tells_its_iterations() {
 fn memory_is_planned() {
     for kind in others() {
         let params = Params { memory: Some(20 << 20), ..Params::of(10, kind) };
-        let refused = nearfar::plan::plan(200_000, 512, &params);
+        let refused = nearfar::plan(200_000, 512, &params);
         assert!(matches!(refused, Err(Error::Memory { .. })), "{kind}");
         // A graph of ten thousand points needs no n × n matrix.
         if kind.needs() == Needs::Graph {
-            let plan = nearfar::plan::plan(10_000, 64, &Params::of(10, kind)).unwrap();
+            let plan = nearfar::plan(10_000, 64, &Params::of(10, kind)).unwrap();
             assert!(plan.bytes < 8 * 10_000_u64.pow(2) / 4, "{kind}: {}", plan.bytes);
         }
     }
@@ -259,7 +256,7 @@ fn graphs_agree_with_the_oracle() {
 
 #[test]
 fn sparse_graph_of_lsdg_is_its_starting_graph() {
-    let data = nearfar::generate::varied(120, 4, 3, 1.0, 2).unwrap();
+    let data = nearfar::internals::varied(120, 4, 3, 1.0, 2).unwrap();
     let samples = Samples::from_rows(&data.data, 120, 4).unwrap();
     let hoods: Neighborhoods<f64> = rank(&Input::from(samples), 0, &Silent).unwrap();
     let slices = FullSlices::new(hoods, &Silent).unwrap();

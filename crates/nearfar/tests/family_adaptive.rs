@@ -3,16 +3,12 @@
 
 use std::path::Path;
 
-use nearfar::graph::SparseGraph;
+use nearfar::internals::{CgSymNmf, Gnmf, NmfAn, RbsMf, S3Nmf, Stream, bistochastic};
 use nearfar::labels::score::adjusted_rand;
-use nearfar::learn::cgsymnmf::{CgSymNmf, CgSymNmfParams};
-use nearfar::learn::gnmf::{Gnmf, GnmfParams};
-use nearfar::learn::nmfan::{NmfAn, NmfAnParams};
-use nearfar::learn::rbsmf::{RbsMf, RbsMfParams, bistochastic};
-use nearfar::learn::s3nmf::{S3Nmf, S3NmfParams};
-use nearfar::learn::{Learned, Method, MethodParams, StopRule, TraceRow, run};
-use nearfar::math::factor::Factor;
-use nearfar::math::rng::Stream;
+use nearfar::learn::{
+    CgSymNmfParams, Factor, GnmfParams, Learned, Method, MethodParams, NmfAnParams, RbsMfParams, S3NmfParams,
+    SparseGraph, StopRule, TraceRow, run,
+};
 use nearfar::observe::{CancelFlag, Silent};
 use nearfar::{DataError, Error, Input, Metric, Model, Params, Precision, Run, Samples, fit};
 use nearfar_testkit::golden::Golden;
@@ -153,7 +149,7 @@ impl Problem {
     fn graph(&self) -> SparseGraph {
         let samples = Samples::from_rows(&self.x, self.n, self.m).unwrap();
         let input = Input::Samples(samples, Metric::Euclidean);
-        nearfar::graph::GraphParams::default().of(&input, &Silent).unwrap().0
+        nearfar::learn::GraphParams::default().of(&input, &Silent).unwrap().0
     }
 
     fn uniform(&self, len: usize, stream: u64) -> Vec<f64> {
@@ -511,7 +507,7 @@ fn a_late_wish_to_stop_is_heard_too() {
 
 #[test]
 fn the_number_of_threads_changes_no_bit() {
-    let data = nearfar::generate::mixture(390, 40, 4, 2.5, 9).unwrap();
+    let data = nearfar::internals::mixture(390, 40, 4, 2.5, 9).unwrap();
     let samples = Samples::from_rows(&data.data, 390, 40).unwrap();
     let bits = |model: &Model| {
         let member = model.best_member().unwrap();

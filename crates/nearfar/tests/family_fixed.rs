@@ -3,15 +3,13 @@
 
 use std::path::Path;
 
-use nearfar::graph::{GraphKind, SparseGraph};
+use nearfar::internals::{Anls, GsNmf, SBsum, Stream, SymNmf};
 use nearfar::labels::score::adjusted_rand;
-use nearfar::learn::anls::{Anls, AnlsParams, AnlsSolver};
-use nearfar::learn::gsnmf::{GsNmf, GsNmfParams, GsNmfSolver};
-use nearfar::learn::sbsum::{SBsum, SBsumBlock, SBsumParams};
-use nearfar::learn::symnmf::{SymNmf, SymNmfParams, SymNmfSolver};
-use nearfar::learn::{Learned, Method, MethodKind, MethodParams, StopReason, StopRule, TraceRow, run};
-use nearfar::math::factor::Factor;
-use nearfar::math::rng::Stream;
+use nearfar::learn::{
+    AnlsParams, AnlsSolver, Factor, GraphKind, GsNmfParams, GsNmfSolver, Learned, Method, MethodKind,
+    MethodParams, SBsumBlock, SBsumParams, SparseGraph, StopReason, StopRule, SymNmfParams, SymNmfSolver,
+    TraceRow, run,
+};
 use nearfar::observe::{CancelFlag, Silent};
 use nearfar::{Error, Model, Params, Samples, fit};
 use nearfar_testkit::fixed;

@@ -2,17 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use nearfar::Input;
-use nearfar::Samples;
-use nearfar::learn::aosymnmf::AoSymNmf;
-use nearfar::learn::lsdg::{Lsdg, LsdgParams};
-use nearfar::learn::phals::Phals;
-use nearfar::learn::{Method, Reseed, StopRule, run};
-use nearfar::math::factor::Factor;
-use nearfar::neighbors::{Neighborhoods, rank};
+use nearfar::internals::{
+    AoSymNmf, EigenParams, FullSlices, Graph, Lsdg, Neighborhoods, Phals, Slices, largest, rank,
+};
+use nearfar::learn::{Factor, LsdgParams, Method, Reseed, StopRule, run};
 use nearfar::observe::Silent;
-use nearfar::slices::{FullSlices, Graph, Slices};
-use nearfar::spectral::eigen::{EigenParams, largest};
+use nearfar::{Input, Samples};
 use nearfar_testkit::golden::Golden;
 
 fn here(name: &str) -> PathBuf {
@@ -158,18 +153,18 @@ fn check_lsdg(case: &Golden, setting: &Golden, slices: &FullSlices<f64>, n: usiz
     slices.augment(&w, &p, &factor, 1.0, &mut z);
     let full = dense(&z, n);
     near("Z", &full, &setting.array("Z"), 1e-8);
-    let normalized = nearfar::spectral::Normalized::new(&z);
+    let normalized = nearfar::internals::Normalized::new(&z);
     let eigen = largest(&normalized, r + 1, &EigenParams::default(), &|| false).unwrap();
     assert!(eigen.converged);
     let smallest: Vec<f64> = eigen.values.iter().map(|v| 1.0 - v).collect();
     near("eigenvalues", &smallest, &setting.array("eigenvalues"), 1e-9);
     if setting.has("embedding_gram") {
-        let u = nearfar::spectral::embed::row_normalize(&eigen.vectors[..n * r], n, r);
+        let u = nearfar::internals::row_normalize(&eigen.vectors[..n * r], n, r);
         let gram: Vec<f64> =
             (0..n * n).map(|at| (0..r).map(|c| u[at / n * r + c] * u[at % n * r + c]).sum()).collect();
         near("embedding_gram", &gram, &setting.array("embedding_gram"), 1e-8);
         let best = setting.scalar("kmeans_best_objective");
-        let found = nearfar::labels::kmeans::KMeansParams::new(r).fit(&u, n, r, 1).unwrap().inertia;
+        let found = nearfar::internals::KMeansParams::new(r).fit(&u, n, r, 1).unwrap().inertia;
         assert!((found / best - 1.0).abs() < 1e-6, "k-means objective {found}, best known {best}");
     }
 }
@@ -222,7 +217,7 @@ fn simplex_agrees() {
     let mut at = 0;
     for n in golden.array("lengths") {
         let n = n as usize;
-        let ours = nearfar::math::simplex::project(&y[at..at + n], &vec![1.0; n]);
+        let ours = nearfar::internals::project(&y[at..at + n], &vec![1.0; n]);
         let largest = y[at..at + n].iter().fold(0.0_f64, |a, b| a.max(b.abs()));
         near("simplex", &ours, &x[at..at + n], 1e-13 * (1.0 + n as f64 * largest));
         at += n;
@@ -235,13 +230,8 @@ fn step_lengths_agree() {
     let [d2, v2, dv, d_e_d, d_e_v, step, kind] =
         ["d2", "v2", "dv", "dEd", "dEv", "step", "kind"].map(|name| golden.array(name));
     for i in 0..step.len() {
-        let quartic = nearfar::math::cubic::Quartic {
-            d2: d2[i],
-            v2: v2[i],
-            dv: dv[i],
-            d_e_d: d_e_d[i],
-            d_e_v: d_e_v[i],
-        };
+        let quartic =
+            nearfar::internals::Quartic { d2: d2[i], v2: v2[i], dv: dv[i], d_e_d: d_e_d[i], d_e_v: d_e_v[i] };
         let ours = quartic.step();
         if step[i].is_nan() {
             assert_eq!(ours, None, "case {i}");

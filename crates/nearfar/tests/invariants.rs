@@ -1,17 +1,11 @@
 //! Properties that hold for any data and seed, against slow oracles.
 
+use nearfar::internals::{
+    AoSymNmf, Coefficients, Entry, FullSlices, Graph, Lsdg, Phals, Slices, Stream, rank,
+};
 use nearfar::labels::score::adjusted_rand;
-use nearfar::learn::aosymnmf::AoSymNmf;
-use nearfar::learn::lsdg::objective::Coefficients;
-use nearfar::learn::lsdg::{Density, Lsdg, LsdgParams};
-use nearfar::learn::phals::Phals;
-use nearfar::learn::{Method, Reseed, StopRule, TraceRow, run};
-use nearfar::math::factor::Factor;
-use nearfar::math::kernel::Entry;
-use nearfar::math::rng::Stream;
-use nearfar::neighbors::rank;
+use nearfar::learn::{Density, Factor, LsdgParams, Method, Reseed, StopRule, TraceRow, run};
 use nearfar::observe::Silent;
-use nearfar::slices::{FullSlices, Graph, Slices};
 use nearfar::{Input, Model, Params, Precision, PreparedSlices, Preset, Samples, fit};
 use nearfar_testkit::hard::{blobs_on_a_line, random_order, reordered};
 use nearfar_testkit::oracle::{self, NaiveSlices, inner, largest_difference};
@@ -220,7 +214,7 @@ proptest! {
         let state = Lsdg::new(&found, found.new_graph(), v.clone(), (w.clone(), p.clone()), params, alpha);
         let expected = naive.objective(&state.coefficients(), &w, &p, &v);
         let ours = state.objective();
-        let terms = |o: &nearfar::learn::lsdg::objective::Objective| [o.fit, o.dissimilarity, o.overlap, o.density, o.orthogonality];
+        let terms = |o: &nearfar::internals::Objective| [o.fit, o.dissimilarity, o.overlap, o.density, o.orthogonality];
         let size = 1.0 + terms(&expected).iter().map(|t| t.abs()).sum::<f64>();
         prop_assert!(largest_difference(&terms(&ours), &terms(&expected)) <= 1e-8 * size, "{:?} {:?}", ours, expected);
         prop_assert!(largest_difference(&terms(&ours)[..4], &terms(&expected)[..4]) <= 1e-11 * size);
@@ -407,7 +401,7 @@ fn remembered_starts_change_nothing() {
         let mut params = Params::preset(6, Preset::Demo).seed(seed);
         params.lsdg = LsdgParams::absolute(alpha, 1.0, mu);
         let (a, b) = (plain.fit(&params, &Silent).unwrap(), remembers.fit(&params, &Silent).unwrap());
-        assert_eq!((a.labels, a.near_weights), (b.labels, b.near_weights));
+        assert_eq!((&a.labels, &a.near_weights), (&b.labels, &b.near_weights));
         assert_eq!(a.members[0].factor.values(), b.members[0].factor.values());
         assert_eq!(a.members[0].started.iterations, b.members[0].started.iterations);
     }

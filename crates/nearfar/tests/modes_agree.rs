@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use nearfar::generate::{Generated, blobs, circles, mixture};
+use nearfar::generate::{Generated, blobs, circles};
+use nearfar::internals::mixture;
 use nearfar::labels::score::{accuracy, adjusted_rand};
-use nearfar::learn::MethodParams;
-use nearfar::learn::lsdg::LsdgParams;
+use nearfar::learn::{LsdgParams, MethodParams};
 use nearfar::model::{Blocks, Warning};
-use nearfar::params::Starts;
-use nearfar::{BinnedParams, Input, Mode, Model, Params, Precision, Preset, Samples, fit};
+use nearfar::{BinnedParams, Input, Mode, Model, Params, Precision, Preset, Samples, Starts, fit};
 
 fn samples(data: &Generated) -> Samples<'_> {
     Samples::from_rows(&data.data, data.n_samples, data.n_features).unwrap()
@@ -159,7 +158,7 @@ fn a_real_set_scores_alike_in_both_modes() {
         println!("skipped: ../shared/data is not here");
         return;
     };
-    let arrays = nearfar::load::read_npz(folder.join("seeds.npz")).unwrap();
+    let arrays = nearfar::internals::read_npz(folder.join("seeds.npz")).unwrap();
     let get = |name: &str| arrays.iter().find(|(n, _)| n == name).map(|(_, a)| a).unwrap();
     let (x, truth) = (get("X"), get("y").to_f64());
     let values = x.to_f64();

@@ -6,7 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use nearfar::Samples;
-use nearfar::load::{LoadOptions, Truth, load, load_part, write_npy};
+use nearfar::internals::load_part;
+use nearfar::load::{LoadOptions, Truth, load, write_npy};
 use nearfar_testkit::threads::as_team;
 
 /// A file of a test's own, gone when the test is.

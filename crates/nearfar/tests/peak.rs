@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use nearfar::internals::peak_memory;
 use nearfar::load::{LoadOptions, Table, TableValues, load};
-use nearfar::plan::peak_memory;
 use nearfar::{BinnedParams, Mode, Params, Run};
 
 const N: usize = 4000;
@@ -41,7 +41,7 @@ fn labels(table: &Table) -> Vec<usize> {
     // Threads hold blocks of their own.
     let mut params = Params::lsdg(4).starts(1).mode(Mode::Binned).threads(2);
     params.binned = BinnedParams { near: Some(32), far: Some(16), bins: Some(8) };
-    Run::new(&params).fit(table.samples()).unwrap().labels
+    Run::new(&params).fit(table.samples()).unwrap().labels.clone()
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nearfar::generate::mixture;
+use nearfar::internals::mixture;
 use nearfar::learn::{MethodKind, MethodParams};
 use nearfar::model::Warning;
 use nearfar::observe::{Event, Observer, Silent};
-use nearfar::{Error, Input, Metric, Mode, Model, Params, Run, Samples, Share, fit};
+use nearfar::processes::Share;
+use nearfar::{Error, Input, Metric, Mode, Model, Params, Run, Samples, fit};
 use nearfar_testkit::threads::as_team;
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 8];
@@ -82,7 +83,7 @@ fn check(what: &str, data: &Data, metric: Metric, single: bool, params: &Params)
             let params = params.clone().threads(1 + (size + team.rank()) % 2);
             let model = fit(Input::Part(data.rows(share.rows(), single), metric, &share), &params).unwrap();
             assert_eq!(team.report().ranks, size);
-            (bits(&model), model.warnings, model.binned, model.search)
+            (bits(&model), model.warnings.clone(), model.binned, model.search)
         });
         for (ours, warnings, binned, search) in models {
             assert_same(&format!("{what}, {size} ranks"), &ours, &expected);

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use nearfar::checkpoint::Checkpoint;
 use nearfar::checkpoint::CheckpointError;
-use nearfar::generate::{Generated, mixture};
+use nearfar::generate::Generated;
+use nearfar::internals::mixture;
 use nearfar::observe::{Event, Observer, Silent};
-use nearfar::{
-    BinnedParams, Checkpoint, Error, Input, Metric, Mode, Model, Params, Run, Samples, Share, Team,
-};
+use nearfar::processes::{Share, Team};
+use nearfar::{BinnedParams, Error, Input, Metric, Mode, Model, Params, Run, Samples};
 use nearfar_testkit::threads::as_team;
 
 /// A folder of its own for one test, empty at the start.

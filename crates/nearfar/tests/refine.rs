@@ -1,7 +1,8 @@
 //! Models refined by hand, matched with older ones and set beside new rows; what is said of new points.
 
-use nearfar::generate::{blobs, customers, mixture, moons};
-use nearfar::learn::nearfar::{Engine, NearFarParams};
+use nearfar::generate::{blobs, customers, moons};
+use nearfar::internals::mixture;
+use nearfar::learn::{Engine, NearFarParams};
 use nearfar::model::{Change, SaveOptions};
 use nearfar::observe::Silent;
 use nearfar::{Input, Params, Samples, SavedModel};

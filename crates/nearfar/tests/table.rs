@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use nearfar::learn::table::{Kind, Setting, Value, takers};
+use nearfar::internals::takers;
+use nearfar::learn::table::{Kind, Setting, Value};
 use nearfar::learn::{MethodKind, MethodParams};
 use nearfar::{Params, Preset};
 

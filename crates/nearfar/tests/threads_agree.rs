@@ -1,8 +1,7 @@
 //! One seed gives the same bits at any number of threads, and whether members run side by side or one by one.
 
 use nearfar::generate::Generated;
-use nearfar::plan::plan;
-use nearfar::{Input, Metric, Model, Params, Precision, Preset, Samples, fit};
+use nearfar::{Input, Metric, Model, Params, Precision, Preset, Samples, fit, plan};
 
 /// Every number of a model that does not measure time, as bits, with its name.
 fn bits(model: &Model) -> Vec<(String, Vec<u64>)> {
@@ -55,7 +54,7 @@ fn low() -> Generated {
 
 /// Many features (products), so that distances come from blocked matrix products.
 fn high() -> Generated {
-    nearfar::generate::mixture(660, 40, 6, 2.5, 9).unwrap()
+    nearfar::internals::mixture(660, 40, 6, 2.5, 9).unwrap()
 }
 
 #[test]

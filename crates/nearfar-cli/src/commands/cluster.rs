@@ -3,10 +3,10 @@
 use std::sync::PoisonError;
 use std::time::Instant;
 
-use nearfar::learn::nearfar::Engine;
-use nearfar::learn::{MethodKind, MethodParams, Needs};
+use nearfar::checkpoint::Checkpoint;
+use nearfar::learn::{Engine, MethodKind, MethodParams, Needs};
 use nearfar::model::SaveOptions;
-use nearfar::{Checkpoint, Error, Input, Mode, Model, Params, Plan, Precision, SavedModel};
+use nearfar::{Error, Input, Mode, Model, Params, Plan, Precision, SavedModel};
 use nearfar_report::Record;
 
 use super::plan::{print_plan, print_plan_json};
@@ -257,7 +257,7 @@ fn plan(data: &Data, input: &Input<'_>, params: &Params, output: &OutputArgs) ->
     let table = &data.table;
     let ranks = ranks::team().map(|team| team.size());
     let mut plan =
-        nearfar::plan::plan_held(data.n_samples(), table.n_features, params, ranks, Some(input.held()))?;
+        nearfar::internals::plan_held(data.n_samples(), table.n_features, params, ranks, Some(input.held()))?;
     if output.graphs().iter().any(|(kind, _)| *kind == ExportedGraph::Z) {
         let full = 8 * (table.n_samples as u64).pow(2);
         plan.bytes += full;
@@ -265,7 +265,7 @@ fn plan(data: &Data, input: &Input<'_>, params: &Params, output: &OutputArgs) ->
         if plan.bytes > plan.limit {
             return Err(Failure::memory(format!(
                 "writing the graph z takes {} more than may be used; export s or d, or allow more with --memory",
-                nearfar::plan::human_bytes(plan.bytes - plan.limit)
+                nearfar::internals::human_bytes(plan.bytes - plan.limit)
             )));
         }
     }

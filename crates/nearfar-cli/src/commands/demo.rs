@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use nearfar::generate::{Generated, Kind, MakeParams, make};
-use nearfar::labels::kmeans::KMeansParams;
+use nearfar::internals::KMeansParams;
 use nearfar::labels::score::{Scores, score};
 use nearfar::learn::MethodKind;
 use nearfar::observe::Silent;
@@ -94,8 +94,8 @@ fn correct(made: &Generated) -> Outcome<Vec<f64>> {
 /// The two figures of the README.
 fn draw(folder: &Path, chart: &Trial, moons: &Trial) -> Outcome {
     let title = "Learnt trust in neighbour ranks, control charts";
-    let Model { near_weights, far_weights, .. } = &chart.model;
-    let weights = figure::weights(title, near_weights, far_weights, &correct(&chart.data)?);
+    let weights =
+        figure::weights(title, &chart.model.near_weights, &chart.model.far_weights, &correct(&chart.data)?);
     let panels: [(&str, &[usize]); 2] = [("nearfar", &moons.model.labels), ("k-means", &moons.kmeans)];
     let scatter = figure::scatter("Two moons: what each method found", &moons.data.data, &panels);
     std::fs::create_dir_all(folder)

@@ -1,7 +1,7 @@
 //! `nearfar drift`: new rows beside those that a saved model was fitted on.
 
 use nearfar::SavedModel;
-use nearfar::explain::percent;
+use nearfar::internals::percent;
 use nearfar::model::Shift;
 use nearfar::observe::Silent;
 

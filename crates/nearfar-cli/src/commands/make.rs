@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use nearfar::generate::{Generated, Kind, MakeParams, make};
-use nearfar::load::{NpzWriter, write_npy};
+use nearfar::internals::NpzWriter;
+use nearfar::load::write_npy;
 
 use crate::exit::Outcome;
 use crate::flags::MakeArgs;

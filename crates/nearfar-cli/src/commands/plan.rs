@@ -1,8 +1,9 @@
 //! `nearfar plan`: bytes and time, before anything is read.
 
+use nearfar::checkpoint::Checkpoint;
+use nearfar::internals::{Job, human_bytes};
 use nearfar::learn::{MethodKind, MethodParams};
-use nearfar::plan::{Job, human_bytes};
-use nearfar::{Checkpoint, Params, Plan};
+use nearfar::{Params, Plan};
 use nearfar_dist::cost::{Run, Speeds};
 
 use crate::exit::{Failure, Outcome};
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &PlanArgs) -> Outcome {
     if let Some(ranks) = args.ranks {
         return of_ranks(args, &params, ranks);
     }
-    let plan = nearfar::plan::plan(args.points, args.features, &params)?;
+    let plan = nearfar::plan(args.points, args.features, &params)?;
     if args.json {
         print_plan_json(&plan, args.points, &params)
     } else {
@@ -47,7 +48,7 @@ fn of_ranks(args: &PlanArgs, params: &Params, ranks: usize) -> Outcome {
     // The machines of that run need not be this one: no limit.
     let unlimited =
         Params { memory: Some(u64::MAX), threads: Some(params.threads.unwrap_or(1)), ..params.clone() };
-    let plan = nearfar::plan::plan_shared(args.points, args.features, &unlimited, Some(ranks))?;
+    let plan = nearfar::internals::plan_shared(args.points, args.features, &unlimited, Some(ranks))?;
     let Some(shape) = plan.binned else { return Err(Failure::wrong("--ranks plans binned mode")) };
     let job = Job {
         n_samples: args.points,

@@ -58,7 +58,7 @@ pub(crate) fn run(args: PredictArgs) -> Outcome {
             model.about.method
         ));
         if limit.is_finite() {
-            let share = nearfar::explain::percent(rejected.len() as f64 / said.labels.len().max(1) as f64);
+            let share = nearfar::internals::percent(rejected.len() as f64 / said.labels.len().max(1) as f64);
             say(format_args!(
                 "{} of them ({share}) belong nowhere (-1): their outlier score is above {limit:.3}",
                 rejected.len()
@@ -103,7 +103,7 @@ impl Limit {
             return Err(cannot_tell("--reject", model));
         }
         Ok(match self {
-            Self::Share(share) => nearfar::model::quantile(&scores, 1.0 - share),
+            Self::Share(share) => nearfar::internals::quantile(&scores, 1.0 - share),
             Self::Score(score) => *score,
             Self::Nothing => f64::INFINITY,
         })

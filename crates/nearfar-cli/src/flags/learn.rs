@@ -6,9 +6,10 @@ use std::fmt;
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use nearfar::Views;
+use nearfar::internals::lower;
 use nearfar::learn::MethodKind;
-use nearfar::learn::table::{Kind, Setting, Value, lower};
-use nearfar::views::Views;
+use nearfar::learn::table::{Kind, Setting, Value};
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,8 @@
 //! How the default method came to its answer, in a few lines for people.
 
-use nearfar::Model;
-use nearfar::learn::nearfar::Engine;
+use nearfar::learn::Engine;
 use nearfar::model::{Account, Counted, Covariance, MixtureReport, Trust};
-use nearfar::views::View;
+use nearfar::{Model, View};
 
 use crate::paint::say;
 

@@ -4,12 +4,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use nearfar::internals::load_part;
 use nearfar::load::{
-    Format, LoadOptions, LoadProblem, MemoryBudget, Table, TableValues, Truth, load, load_bytes, load_part,
+    Format, LoadOptions, LoadProblem, MemoryBudget, Table, TableValues, Truth, load, load_bytes,
 };
 use nearfar::model::Scaling;
-use nearfar::plan::default_memory_limit;
-use nearfar::{Input, Samples, Share, Spread};
+use nearfar::processes::Share;
+use nearfar::{Input, Samples, Spread, default_memory_limit};
 
 use super::scale::{rescale, scaling};
 use super::summary::Note;

@@ -4,10 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use nearfar::Model;
-use nearfar::learn::trace::TraceRow;
+use nearfar::learn::TraceRow;
 use nearfar::load::write_npy;
-use nearfar::slices::SparseRows;
-use nearfar::tree::Merge;
+use nearfar::model::{Merge, SparseRows};
 use nearfar_report::Record;
 use serde::Serialize;
 

@@ -1,8 +1,9 @@
 //! Flags of the methods: which method takes which, and what they become. The library's table knows.
 
 use nearfar::Params;
+use nearfar::internals::listed;
 use nearfar::learn::MethodKind;
-use nearfar::learn::table::{Entry, Setting, Value, listed};
+use nearfar::learn::table::{Entry, Setting, Value};
 
 use crate::exit::{Failure, Outcome};
 use crate::flags::LearnArgs;

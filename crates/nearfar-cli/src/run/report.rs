@@ -1,7 +1,7 @@
 //! What the page of a run shows, gathered while model and data are there.
 
+use nearfar::internals::peak_memory;
 use nearfar::model::SaveOptions;
-use nearfar::plan::peak_memory;
 use nearfar::{Model, Plan, SavedModel};
 use nearfar_report::{Extras, KnownClasses, Memory, Picture, Record, gather};
 

@@ -2,7 +2,8 @@
 
 use nearfar::load::{Buffer, LoadProblem, MemoryBudget, TableValues};
 use nearfar::model::Scaling;
-use nearfar::{Samples, Share, Spread};
+use nearfar::processes::Share;
+use nearfar::{Samples, Spread};
 
 use crate::flags::Scale;
 

@@ -1,10 +1,8 @@
 //! Flags and the settings file become one set of settings, the library's parameters, and a file that runs again.
 
 use clap::{Args, Command};
-use nearfar::Params;
-use nearfar::learn::lsdg::Density;
-use nearfar::learn::{MethodKind, MethodParams};
-use nearfar::views::{View, Views};
+use nearfar::learn::{Density, MethodKind, MethodParams};
+use nearfar::{Params, View, Views};
 use toml::{Table, Value};
 
 use crate::exit::{Failure, Outcome};

@@ -2,15 +2,12 @@
 
 use nearfar::checkpoint::{Checkpoint, Resumed};
 use nearfar::explain;
+use nearfar::internals::human_bytes;
 use nearfar::labels::score::Scores;
-use nearfar::learn::lsdg::{Alpha, Density};
-use nearfar::learn::nearfar::Engine;
-use nearfar::learn::{MethodKind, StopReason};
+use nearfar::learn::{Alpha, Density, Engine, MethodKind, StopReason};
 use nearfar::model::Account;
-use nearfar::plan::human_bytes;
 use nearfar::processes::{Tally, TeamReport};
-use nearfar::views::View;
-use nearfar::{Model, Params};
+use nearfar::{Model, Params, View};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -70,9 +67,9 @@ pub(crate) struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<nearfar::Mode>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    binned: Option<nearfar::slices::BinnedReport>,
+    binned: Option<nearfar::model::BinnedReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    search: Option<nearfar::neighbors::SearchReport>,
+    search: Option<nearfar::model::SearchReport>,
     /// How the default method came to its answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     account: Option<Account>,
@@ -131,7 +128,7 @@ fn standings(model: &Model, known: &Known) -> Vec<ClusterStanding> {
     let told = explain::explain(&explain::Subject {
         membership: &model.membership,
         confidence: &model.confidence,
-        sigma: nearfar::model::local_scales(&model.lenses, model.sigma.as_deref()),
+        sigma: nearfar::internals::local_scales(&model.lenses, model.sigma.as_deref()),
         stability: &known.stability,
         cluster_names: &known.names,
         account: model.account.as_ref(),
@@ -523,7 +520,7 @@ fn saw_scalings(model: &Model) -> bool {
 }
 
 /// How the neighbours were found.
-fn found(search: &nearfar::neighbors::SearchReport) -> String {
+fn found(search: &nearfar::model::SearchReport) -> String {
     if search.approximate {
         format!("neighbours approximate, recall {:.3} on a sample", search.recall)
     } else {
@@ -532,7 +529,7 @@ fn found(search: &nearfar::neighbors::SearchReport) -> String {
 }
 
 /// How a binned run saw the data.
-fn describe_binned(report: &nearfar::slices::BinnedReport) -> String {
+fn describe_binned(report: &nearfar::model::BinnedReport) -> String {
     let shape = report.shape;
     let found = found(&report.search);
     format!(

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use nearfar::learn::trace::TraceRow;
+use nearfar::learn::TraceRow;
 use nearfar::model::Keeper;
 use nearfar::observe::{Event, Observer, Stage};
 

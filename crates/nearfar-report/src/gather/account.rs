@@ -1,8 +1,8 @@
 //! What the default method tells of its answer: views, members, tests, tree, confidence.
 
-use nearfar::tree::MergeTree;
-use nearfar::views::{Standard, View};
-use nearfar::{Metric, Samples, SavedModel};
+use nearfar::internals::Standard;
+use nearfar::model::MergeTree;
+use nearfar::{Metric, Samples, SavedModel, View};
 
 use super::{KnownClasses, finite, rounded};
 use crate::account::{Account, Bin, Confidence, Count, MemberRow, Mixture, Tree, ViewTrust};
@@ -13,7 +13,7 @@ const BINS: usize = 10;
 /// Cells of a matrix of clusters and classes that are matched.
 const MOST_CELLS: usize = 4_000_000;
 /// Ranks up to which neighbours are looked at.
-const RANKS: usize = nearfar::learn::nearfar::LISTS;
+const RANKS: usize = nearfar::internals::LISTS;
 /// Multiplications that ranking some points may take.
 const WORK: usize = 400_000_000;
 /// Points whose neighbours are ranked, at most.

@@ -6,11 +6,11 @@ mod data;
 mod project;
 mod text64;
 
+use nearfar::internals::TRACE_COLUMNS;
 use nearfar::labels::score::score;
-use nearfar::math::factor::Factor;
-use nearfar::model::{BlockMeans, Blocks, TRACE_COLUMNS};
+use nearfar::learn::Factor;
+use nearfar::model::{BlockMeans, Blocks, SparseRows};
 use nearfar::observe::Observer;
-use nearfar::slices::SparseRows;
 use nearfar::{Input, Params, PreparedSlices, Samples, SavedModel};
 
 pub(crate) use data::{find_picture, histogram};

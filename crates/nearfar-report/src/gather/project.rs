@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use nearfar::views::{Standard, View};
-use nearfar::{Samples, SavedModel};
+use nearfar::internals::Standard;
+use nearfar::{Samples, SavedModel, View};
 
 use super::clusters::People;
 use super::{finite, rounded};

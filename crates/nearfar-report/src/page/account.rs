@@ -170,7 +170,7 @@ pub(crate) fn views(record: &Record) -> Markup {
                 @if account.judged_on > 0 && account.judged_on < record.size[0] { " Views were judged on " (count(account.judged_on, "row")) " of " (grouped(record.size[0])) "." }
                 @if account.by_mixture() { " No view was needed for the labels; the one of the largest weight gave the tree." }
                 @if !left.is_empty() { " " b { "Left out" } " for their weight: " (left.join(", ")) "." }
-                @if judged.len() < 4 && record.size[1] < nearfar::views::UNIT_FROM { " Rows of unit length are looked at from " (nearfar::views::UNIT_FROM) " columns on." }
+                @if judged.len() < 4 && record.size[1] < nearfar::internals::UNIT_FROM { " Rows of unit length are looked at from " (nearfar::internals::UNIT_FROM) " columns on." }
             } }
             (Figure {
                 name: "view-weights", title: "Trust in each view", live: false, table,

@@ -1,7 +1,7 @@
 //! Neighbours, weights, learning, spectrum: the charts with axes.
 
 use maud::{Markup, PreEscaped, html};
-use nearfar::model::TRACE_COLUMNS;
+use nearfar::internals::TRACE_COLUMNS;
 
 use super::number::{brief, count, duration, percent, short};
 use super::svg::{Axis, HALF, Plot, SMALL, Size, WIDE, steps};

@@ -158,8 +158,8 @@ fn run(record: &Record) -> Markup {
                 name: "times", title: "Time per stage", live: false, table: times,
                 note: html! {
                     (duration(total)) " in all."
-                    @if let Some(bytes) = planned { " Memory: " (nearfar::plan::human_bytes(bytes)) " planned" @if peak.is_some() { "," } @else { "." } }
-                    @if let Some(bytes) = peak { @if planned.is_none() { " Memory:" } " " (nearfar::plan::human_bytes(bytes)) " at most in use." }
+                    @if let Some(bytes) = planned { " Memory: " (nearfar::internals::human_bytes(bytes)) " planned" @if peak.is_some() { "," } @else { "." } }
+                    @if let Some(bytes) = peak { @if planned.is_none() { " Memory:" } " " (nearfar::internals::human_bytes(bytes)) " at most in use." }
                 },
                 picture: charts::times(&record.seconds),
             }.draw())

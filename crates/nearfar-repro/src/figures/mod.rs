@@ -70,7 +70,7 @@ pub fn draw<H: Host>(manifest: &Manifest, store: &Store, host: &H, threads: usiz
             Ok(Subject {
                 title: spec.title().to_owned(),
                 correct: ready.slices().correct_rate(&ready.data.truth).map_err(&fault)?,
-                simple: ready.fit(&simple).map_err(&fault)?.near_weights,
+                simple: ready.fit(&simple).map_err(&fault)?.near_weights.clone(),
                 model: ready.fit(&paper).map_err(&fault)?,
                 by_neighbors: by_neighbors.screened(&mut ready)?,
                 grid: by_grid.screened(&mut ready)?,
@@ -211,9 +211,7 @@ fn convergence(subjects: &[Subject]) -> String {
         let losses: Vec<f64> = subject
             .model
             .best_member()
-            .map(|member| {
-                member.last_loop().trace.iter().map(nearfar::learn::trace::TraceRow::loss).collect()
-            })
+            .map(|member| member.last_loop().trace.iter().map(nearfar::learn::TraceRow::loss).collect())
             .unwrap_or_default();
         let (least, most) =
             losses.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));

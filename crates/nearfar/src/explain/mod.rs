@@ -42,10 +42,11 @@ use crate::views::View;
 
 pub use certainty::{Certainty, Standing};
 pub use marks::{Direction, Mark};
-pub use people::{Border, Exemplar, second};
+pub(crate) use people::second;
+pub use people::{Border, Exemplar};
 pub use rule::{Condition, Rule};
 pub use stability::{SUBSAMPLES, stability};
-pub use words::{number, percent};
+pub(crate) use words::percent;
 
 use columns::Columns;
 use moments::Moments;

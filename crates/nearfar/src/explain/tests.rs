@@ -1,5 +1,6 @@
 use super::*;
-use crate::generate::{customers, mixture};
+use crate::generate::blobs::mixture;
+use crate::generate::customers;
 use crate::math::rng::Stream;
 
 fn told(data: &[f64], n: usize, labels: &[u32], k: usize, names: &[String]) -> Explanation {

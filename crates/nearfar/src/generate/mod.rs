@@ -1,19 +1,21 @@
 //! Datasets made on the spot: shapes to look at, control charts, tables of overlapping groups, mixtures of any size.
 //!
-//! Every generator is a plain function of its parameters and a seed, and gives the same values for ever. [`Kind`]
-//! and [`make`] reach all of them by name.
+//! Every generator is a plain function of its parameters and a seed, and gives the same values for ever. [`make`]
+//! reaches all of them by [`Kind`]; some are functions of this module, too.
 
-mod blobs;
+pub(crate) mod blobs;
 mod chart;
 mod shapes;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use blobs::{blobs, mixture, varied};
+pub use blobs::blobs;
+pub(crate) use blobs::{mixture, varied};
 pub use chart::chart;
-pub use shapes::{circles, moons, rings, spirals};
-pub use tables::{customers, heavy, overlap, stripes, uniform};
+pub use shapes::{circles, moons};
+pub(crate) use shapes::{rings, spirals};
+pub(crate) use tables::{customers, heavy, overlap, stripes, uniform};
 
 use crate::error::ParamError;
 use crate::math::rng::Stream;
@@ -40,31 +42,36 @@ pub struct Generated {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// [`chart`]
+    /// Control charts: six kinds of time series; see [`chart`].
     Chart,
-    /// [`moons`]
+    /// Two half circles that reach into each other; see [`moons`].
     Moons,
-    /// [`circles`]
+    /// A circle inside another; see [`circles`].
     Circles,
-    /// [`blobs`]
+    /// Round clusters of one width and size; see [`blobs`].
     Blobs,
-    /// [`spirals`]
+    /// Spirals of one and a quarter turns that wind around each other; points are evenly dense along an arm.
     Spirals,
-    /// [`rings`]
+    /// A dense blob of a sixth of the samples (class 0) inside two rings of radius 1 (a third) and 2 (the rest).
     Rings,
-    /// [`varied`]
+    /// Like [`blobs`], but cluster c of k has a width between 0.3 and 2 times `noise` and a size that falls as
+    /// 1/(c + 1), at least one sample.
     Varied,
-    /// [`mixture`]
+    /// Round Gaussians, no two centres closer than ten deviations, so that the truth can be found at any size.
+    /// Values are rounded to f32, and so are the same in both precisions.
     Mixture,
-    /// [`customers`]
+    /// A table of customers: six numbers and a category of three levels (one column each), all standardised, in
+    /// five groups of 28 to 12 %. Groups are near-Gaussian and overlap: k-means finds about .95 of them.
     Customers,
-    /// [`stripes`]
+    /// Parallel stripes in the plane: Gaussians twenty times as long as they are wide.
     Stripes,
-    /// [`overlap`]
+    /// Round Gaussians in a row along the diagonal, neighbouring centres 3.5 deviations apart in any number of
+    /// columns: the best possible rule errs on 4 % of two groups.
     Overlap,
-    /// [`heavy`]
+    /// The same with heavy tails: Student's t with three degrees of freedom in all columns at once. Outliers are
+    /// part of their group.
     Heavy,
-    /// [`uniform`]
+    /// Points without any groups, uniform in a cube; the truth is one class.
     Uniform,
 }
 

@@ -58,7 +58,7 @@ pub fn circles(n_samples: usize, noise: f64, factor: f64, seed: u64) -> Result<G
 ///
 /// # Errors
 /// When there are no arms, fewer samples than arms or too many, or the noise is not within 0 to 1e6.
-pub fn spirals(n_samples: usize, arms: usize, noise: f64, seed: u64) -> Result<Generated, ParamError> {
+pub(crate) fn spirals(n_samples: usize, arms: usize, noise: f64, seed: u64) -> Result<Generated, ParamError> {
     check_sizes(n_samples, 2, arms)?;
     check_noise(noise)?;
     plane(&share(n_samples, arms), noise, seed, |class, along, _| {
@@ -73,7 +73,7 @@ pub fn spirals(n_samples: usize, arms: usize, noise: f64, seed: u64) -> Result<G
 ///
 /// # Errors
 /// When there are fewer than six samples or too many, or the noise is not within 0 to 1e6.
-pub fn rings(n_samples: usize, noise: f64, seed: u64) -> Result<Generated, ParamError> {
+pub(crate) fn rings(n_samples: usize, noise: f64, seed: u64) -> Result<Generated, ParamError> {
     check_sizes(n_samples, 2, 3)?;
     ParamError::unless(n_samples >= 6, "n_samples", n_samples, "6 or more")?;
     check_noise(noise)?;

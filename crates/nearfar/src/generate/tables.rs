@@ -16,7 +16,7 @@ const HEAVY: usize = 3;
 ///
 /// # Errors
 /// When a size is 0 or too large, there are fewer samples than groups, or the spread is not within 0 to 1e6.
-pub fn overlap(
+pub(crate) fn overlap(
     n_samples: usize,
     n_features: usize,
     groups: usize,
@@ -31,7 +31,7 @@ pub fn overlap(
 ///
 /// # Errors
 /// When a size is 0 or too large, there are fewer samples than groups, or the spread is not within 0 to 1e6.
-pub fn heavy(
+pub(crate) fn heavy(
     n_samples: usize,
     n_features: usize,
     groups: usize,
@@ -68,7 +68,12 @@ fn in_a_row(
 ///
 /// # Errors
 /// When there are no stripes, fewer samples than stripes or too many, or the noise is not within 0 to 1e6.
-pub fn stripes(n_samples: usize, stripes: usize, noise: f64, seed: u64) -> Result<Generated, ParamError> {
+pub(crate) fn stripes(
+    n_samples: usize,
+    stripes: usize,
+    noise: f64,
+    seed: u64,
+) -> Result<Generated, ParamError> {
     check_sizes(n_samples, 2, stripes)?;
     check_noise(noise)?;
     let mut random = Stream::new(seed, ROWS);
@@ -84,7 +89,12 @@ pub fn stripes(n_samples: usize, stripes: usize, noise: f64, seed: u64) -> Resul
 ///
 /// # Errors
 /// When a size is 0 or too large, or the side is not within 0 to 1e6.
-pub fn uniform(n_samples: usize, n_features: usize, side: f64, seed: u64) -> Result<Generated, ParamError> {
+pub(crate) fn uniform(
+    n_samples: usize,
+    n_features: usize,
+    side: f64,
+    seed: u64,
+) -> Result<Generated, ParamError> {
     check_sizes(n_samples, n_features, 1)?;
     check_noise(side)?;
     let mut random = Stream::new(seed, ROWS);
@@ -120,7 +130,7 @@ const AGE_TO_INCOME: f64 = 0.3;
 ///
 /// # Errors
 /// When there are fewer than five samples or too many, or the spread is not within 0 to 1e6.
-pub fn customers(n_samples: usize, spread: f64, seed: u64) -> Result<Generated, ParamError> {
+pub(crate) fn customers(n_samples: usize, spread: f64, seed: u64) -> Result<Generated, ParamError> {
     let (groups, numbers) = (CENTERS.len(), NUMBERS.len());
     check_sizes(n_samples, numbers + LEVELS.len(), groups)?;
     check_noise(spread)?;

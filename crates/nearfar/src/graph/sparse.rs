@@ -52,7 +52,7 @@ impl SparseGraph {
     /// From (row, column, value) of a symmetric matrix, both triangles, in any order; what shares a place is added up.
     ///
     /// ```
-    /// use nearfar::graph::SparseGraph;
+    /// use nearfar::learn::SparseGraph;
     /// let path = [(0, 1, 0.5), (1, 0, 0.5), (1, 2, 2.0), (2, 1, 2.0)];
     /// assert_eq!(SparseGraph::from_edges(3, path)?.n_entries(), 4);
     /// assert!(SparseGraph::from_edges(3, [(0, 1, 0.5)]).is_err());

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// Number the clusters 0, 1, 2, … in the order in which they first appear.
 ///
 /// ```
-/// use nearfar::labels::canonical::renumber;
+/// use nearfar::internals::renumber;
 /// assert_eq!(renumber(&[7, 7, 2, 9, 2]), [0, 0, 1, 2, 1]);
 /// ```
 #[must_use]

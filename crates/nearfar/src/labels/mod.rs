@@ -1,5 +1,5 @@
 //! From coordinates to labels, and how good labels are.
 
-pub mod canonical;
-pub mod kmeans;
+pub(crate) mod canonical;
+pub(crate) mod kmeans;
 pub mod score;

@@ -13,7 +13,7 @@ use super::{Learned, StopRule};
 use crate::error::{ParamError, Result};
 use crate::graph::SparseGraph;
 use crate::math::factor::Factor;
-use crate::math::rng::Stream;
+pub use crate::math::rng::Stream;
 use crate::observe::Observer;
 use crate::params::Params;
 

@@ -33,9 +33,9 @@ macro_rules! methods {
         #[serde(tag = "name", rename_all = "lowercase")]
         #[non_exhaustive]
         pub enum MethodParams {
-            $(#[doc = concat!("`", stringify!($whole), "`; see its folder in [`learn`](crate::learn).")]
+            $(#[doc = concat!("`", stringify!($whole), "`; [`MethodKind::about`] describes it.")]
             $whole $(($whole_params))?,)+
-            $(#[doc = concat!("`", stringify!($name), "`; see its folder in [`learn`](crate::learn).")]
+            $(#[doc = concat!("`", stringify!($name), "`; [`MethodKind::about`] describes it.")]
             $name $(($params))?,)+
             /// A method of your own.
             Custom(CustomParams),
@@ -45,9 +45,9 @@ macro_rules! methods {
         #[derive(Clone, Copy, Debug)]
         #[non_exhaustive]
         pub enum MethodKind {
-            $(#[doc = concat!("`", stringify!($whole), "`; see its folder in [`learn`](crate::learn).")]
+            $(#[doc = concat!("`", stringify!($whole), "`; [`MethodKind::about`] describes it.")]
             $whole,)+
-            $(#[doc = concat!("`", stringify!($name), "`; see its folder in [`learn`](crate::learn).")]
+            $(#[doc = concat!("`", stringify!($name), "`; [`MethodKind::about`] describes it.")]
             $name,)+
             /// A method of your own.
             Custom(&'static Entry),

@@ -1,8 +1,7 @@
 //! What a run records about every iteration.
 
 /// One iteration. The terms are those the reference program records: the first four before the updates of
-/// the iteration, the last during its sweep, so that stopping agrees with it. [`crate::learn::lsdg::objective`]
-/// gives all five at one state.
+/// the iteration, the last during its sweep, so that stopping agrees with it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct TraceRow {
     /// Counted from 1; 0 is the start, where a method records it.

@@ -11,7 +11,7 @@
 //! Every reader compares what a file claims with the bytes it has before it allocates, and answers
 //! damage with an error that names the place.
 
-mod array;
+pub(crate) mod array;
 mod buffer;
 #[cfg(feature = "parquet")]
 mod columnar;
@@ -22,8 +22,8 @@ mod limit;
 mod mat;
 mod memory;
 mod npy;
-mod npz;
-mod part;
+pub(crate) mod npz;
+pub(crate) mod part;
 mod pick;
 mod table;
 mod text;
@@ -33,14 +33,11 @@ use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-pub use array::{NpyArray, NpyData};
 pub use buffer::Buffer;
 pub use error::{Column, LoadError, LoadProblem, Place};
 pub use labels::Labels;
 pub use memory::MemoryBudget;
 pub use npy::{NpyElement, write_npy};
-pub use npz::{NpzWriter, read_npz};
-pub use part::{TablePart, load_part};
 pub use table::{Table, TableValues};
 
 use error::nearest;

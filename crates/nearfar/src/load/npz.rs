@@ -138,7 +138,7 @@ fn from_zip(error: zip::result::ZipError, place: &str) -> LoadProblem {
 /// Writes arrays one after the other into an NPZ file that NumPy reads; the same arrays give the same bytes.
 ///
 /// ```
-/// let mut npz = nearfar::load::NpzWriter::new(Vec::new());
+/// let mut npz = nearfar::internals::NpzWriter::new(Vec::new());
 /// npz.add("X", &[2, 2], &[1.0, 2.0, 3.0, 4.0])?;
 /// npz.add("y", &[2], &[0_i32, 1])?;
 /// let bytes = npz.finish()?;

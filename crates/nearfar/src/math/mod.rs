@@ -1,10 +1,10 @@
 //! Small pieces of mathematics that the stages share.
 
 pub(crate) mod complement;
-pub mod cubic;
-pub mod dense;
+pub(crate) mod cubic;
+pub(crate) mod dense;
 pub(crate) mod exp;
-pub mod factor;
-pub mod kernel;
-pub mod rng;
-pub mod simplex;
+pub(crate) mod factor;
+pub(crate) mod kernel;
+pub(crate) mod rng;
+pub(crate) mod simplex;

@@ -10,7 +10,7 @@
 /// Project: returns x. An empty `y` gives an empty x; `m` has the length of `y` and is positive.
 ///
 /// ```
-/// let x = nearfar::math::simplex::project(&[0.9, 0.4, -3.0], &[1.0; 3]);
+/// let x = nearfar::internals::project(&[0.9, 0.4, -3.0], &[1.0; 3]);
 /// assert_eq!(x, [0.75, 0.25, 0.0]);
 /// ```
 #[must_use]

@@ -198,10 +198,6 @@ fn measure(
 }
 
 /// The value that this share of all does not exceed; infinite where there are none.
-///
-/// ```
-/// assert_eq!(nearfar::model::quantile(&[4.0, 1.0, 3.0, 2.0], 0.5), 2.0);
-/// ```
 #[must_use]
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();

@@ -1,6 +1,6 @@
 //! What the stages of a run find, and the one place where a model is made of it.
 
-use super::{Account, Lens, Model, Source, Warning};
+use super::{Account, Fields, Lens, Model, Source, Warning};
 use crate::labels::score::adjusted_rand;
 use crate::learn::{Member, MethodParams};
 use crate::mixture::ByMixture;
@@ -104,7 +104,7 @@ impl Findings {
     }
 
     fn made(self, agreement: f64) -> Model {
-        Model {
+        Model(Fields {
             labels: self.labels,
             membership: self.membership,
             near_weights: self.near_weights,
@@ -129,7 +129,7 @@ impl Findings {
             standard: self.standard,
             mixture: self.mixture,
             source: self.source,
-        }
+        })
     }
 
     /// Mean agreement of the kept members' own labels with the result.

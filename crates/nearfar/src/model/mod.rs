@@ -8,42 +8,56 @@ mod inspect;
 mod partial;
 mod predict;
 mod refine;
-mod saved;
+pub(crate) mod saved;
 pub(crate) mod tensors;
 mod warning;
 
 pub use crate::mixture::{Covariance, MixtureReport};
+pub use crate::neighbors::SearchReport;
+pub use crate::slices::{BinnedReport, SparseRows};
+pub use crate::tree::{Merge, MergeTree};
 pub use crate::views::Counted;
 pub use account::{Account, Lens, Trust};
-pub use drift::{Change, ClusterDrift, Drift, Shift, quantile};
-pub use far_out::local_scales;
+pub(crate) use drift::quantile;
+pub use drift::{Change, ClusterDrift, Drift, Shift};
+pub(crate) use far_out::local_scales;
 pub(crate) use findings::Findings;
 pub use inspect::{BlockMeans, Blocks};
 pub use partial::Keeper;
 pub use predict::Predictions;
 pub use refine::Renumbering;
-pub use saved::{
-    About, InputKind, ModelFileError, SaveOptions, SavedModel, Scaling, TRACE_COLUMNS, Training,
-};
+pub use saved::{About, InputKind, ModelFileError, SaveOptions, SavedModel, Scaling, Training};
 pub use warning::Warning;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::graph::SparseGraph;
 use crate::learn::Member;
 use crate::mixture::ByMixture;
-use crate::neighbors::SearchReport;
 use crate::observe::Stage;
 use crate::params::Params;
 use crate::plan::Precision;
-use crate::slices::{BinnedReport, Graph, Pairs, Slices, SparseRows, with_slices};
-use crate::tree::MergeTree;
+use crate::slices::{Graph, Pairs, Slices, with_slices};
 use crate::views::Standard;
 
-/// A finished run.
+/// A finished run. Its fields are those of [`Fields`]: read them as `model.labels`. Nobody changes them, so that a
+/// model stays what a run found.
+#[derive(Clone, Debug)]
+pub struct Model(Fields);
+
+impl Deref for Model {
+    type Target = Fields;
+
+    fn deref(&self) -> &Fields {
+        &self.0
+    }
+}
+
+/// The fields of a [`Model`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Model {
+pub struct Fields {
     /// One label per sample, numbered by first appearance.
     pub labels: Vec<usize>,
     /// Share of each sample's similarity that lies in each cluster; n × r, row-major, rows sum to 1.
@@ -124,15 +138,16 @@ impl Model {
     /// Give the clusters other numbers, as of an older fit.
     pub fn renumber(&mut self, found: &Renumbering) {
         let (r, r_new) = (self.params.n_clusters, found.n_clusters);
-        self.labels.iter_mut().for_each(|label| *label = found.to[*label]);
-        self.membership = refine::moved(&self.membership, r, &found.to, r_new);
+        let fields = &mut self.0;
+        fields.labels.iter_mut().for_each(|label| *label = found.to[*label]);
+        fields.membership = refine::moved(&fields.membership, r, &found.to, r_new);
         if r_new != r {
-            self.embedding = Vec::new(); // r coordinates, which nobody has in another number
+            fields.embedding = Vec::new(); // r coordinates, which nobody has in another number
         }
-        if let Some(mixture) = &mut self.mixture {
+        if let Some(mixture) = &mut fields.mixture {
             mixture.relabel(&found.to);
         }
-        self.params.n_clusters = r_new;
+        fields.params.n_clusters = r_new;
     }
 
     /// The labels with k clusters, without fitting again; every level is nested in the next coarser one. `None` for

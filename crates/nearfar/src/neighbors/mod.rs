@@ -8,7 +8,7 @@
 
 pub(crate) mod descent;
 pub(crate) mod exact;
-pub mod nearest;
+pub(crate) mod nearest;
 mod order;
 pub(crate) mod precomputed;
 pub(crate) mod search;
@@ -24,10 +24,10 @@ use crate::model::Warning;
 use crate::observe::Observer;
 
 /// Which neighbour sets the local scale σ (self not counted).
-pub const SIGMA_NEIGHBOR: usize = 7;
+pub(crate) const SIGMA_NEIGHBOR: usize = 7;
 
 /// Exact mode keeps ranks in 16 bits.
-pub const MAX_EXACT_SAMPLES: usize = 1 << 16;
+pub(crate) const MAX_EXACT_SAMPLES: usize = 1 << 16;
 
 /// Rank all points against all, from whatever the input is. `seed` orders what neighbour lists leave out.
 ///
@@ -56,7 +56,7 @@ pub(crate) fn check_count(n_samples: usize) -> Result<(), ParamError> {
 }
 
 /// Binned mode numbers points in 32 bits.
-pub const MAX_BINNED_SAMPLES: usize = 1 << 31;
+pub(crate) const MAX_BINNED_SAMPLES: usize = 1 << 31;
 
 /// Binned mode has a largest n as well.
 pub(crate) fn check_binned_count(n_samples: usize) -> Result<(), ParamError> {

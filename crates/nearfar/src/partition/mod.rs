@@ -10,7 +10,7 @@ mod network;
 #[cfg(test)]
 mod tests;
 
-pub use leiden::{Leiden, Null, leiden};
+pub use leiden::{Leiden, leiden};
 pub use network::Network;
 pub(crate) use network::{grouped, renumber};
 
@@ -35,7 +35,7 @@ const PARTS: usize = 8;
 ///
 /// Of a graph of many nodes the resolution is sought on small parts of it; then the nodes move once more by themselves.
 #[must_use]
-pub fn fine(network: &Network, at_least: usize, seed: u64) -> Vec<u32> {
+pub(crate) fn fine(network: &Network, at_least: usize, seed: u64) -> Vec<u32> {
     if let Some((small, parts)) = by_parts(network, at_least, seed) {
         let (of_parts, resolution) = raised(&small, at_least, seed, 1.0);
         let coarse: Vec<u32> = parts.iter().map(|part| of_parts[*part as usize]).collect();
@@ -94,7 +94,7 @@ fn count(labels: &[u32]) -> usize {
 
 /// The merge tree of a partition fine enough for k clusters.
 #[must_use]
-pub fn tree_for(network: &Network, k: usize, seed: u64, evidence: &dyn Evidence) -> MergeTree {
+pub(crate) fn tree_for(network: &Network, k: usize, seed: u64, evidence: &dyn Evidence) -> MergeTree {
     MergeTree::new(network, &fine(network, fine_for(k, network.n_nodes()), seed), evidence)
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn fine_for(k: usize, n: usize) -> usize {
 
 /// Exactly k clusters (as many as there are points, where k is more), numbered by first appearance.
 #[must_use]
-pub fn into_exactly(network: &Network, k: usize, seed: u64, evidence: &dyn Evidence) -> Vec<u32> {
+pub(crate) fn into_exactly(network: &Network, k: usize, seed: u64, evidence: &dyn Evidence) -> Vec<u32> {
     let fine = fine(network, fine_for(k, network.n_nodes()), seed);
     MergeTree::exactly(k, network, &fine, evidence)
 }

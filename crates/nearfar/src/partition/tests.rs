@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::leiden::{Rule, Scratch, refine};
+use super::leiden::{Null, Rule, Scratch, refine};
 use super::network::renumber;
 use super::*;
 use crate::graph::SparseGraph;

@@ -29,7 +29,8 @@ use crate::spectral::eigen::Operator;
 /// Streams that start the further random numbers of a member, past those of its V.
 const EXTRA_STREAM: u64 = 3 << 32;
 
-/// What the methods work on: searched and built once, for any number of fits.
+/// What the compared methods work on: searched and built once, for any number of fits. Why it is not one type with
+/// [`PreparedSlices`](crate::PreparedSlices) is said at the head of `learn/lsdg/prepared.rs`.
 #[derive(Clone, Debug)]
 pub struct PreparedGraph {
     graph: Option<Arc<SparseGraph>>,

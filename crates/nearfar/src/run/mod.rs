@@ -4,8 +4,8 @@ pub mod checkpoint;
 pub(crate) mod compared;
 pub(crate) mod default;
 pub mod observe;
-pub mod params;
-pub mod plan;
+pub(crate) mod params;
+pub(crate) mod plan;
 
 use std::time::Instant;
 

@@ -9,13 +9,13 @@ use crate::plan::Precision;
 use crate::slices::BinnedShape;
 
 /// Trusted ranks of a default run; members of the consensus spread around it.
-pub const DEFAULT_NEIGHBORS: usize = 12;
+pub(crate) const DEFAULT_NEIGHBORS: usize = 12;
 /// Members of a default run.
-pub const DEFAULT_STARTS: usize = 12;
+pub(crate) const DEFAULT_STARTS: usize = 12;
 /// α₀ of a default run, as a share of the leading eigenvalue.
-pub const DEFAULT_ALPHA: f64 = 0.5;
+pub(crate) const DEFAULT_ALPHA: f64 = 0.5;
 /// β of a default run.
-pub const DEFAULT_BETA: f64 = 10.0;
+pub(crate) const DEFAULT_BETA: f64 = 10.0;
 
 /// A member whose cut is above this many times the best one's is an outlier.
 pub const OUTLIER_CUT: f64 = 3.0;
@@ -88,11 +88,11 @@ impl std::fmt::Display for Mode {
 }
 
 /// Near ranks of a binned run where nothing is said, and partners drawn for every point: for few points, and for many.
-pub const DEFAULT_NEAR: [usize; 2] = [128, 64];
+pub(crate) const DEFAULT_NEAR: [usize; 2] = [128, 64];
 /// More points than this are many: there a bin has samples enough with fewer for each point.
-pub const MANY_POINTS: usize = 50_000;
+pub(crate) const MANY_POINTS: usize = 50_000;
 /// Bins of a binned run.
-pub const DEFAULT_BINS: usize = 64;
+pub(crate) const DEFAULT_BINS: usize = 64;
 /// Most near ranks and bins together, and most partners: they are counted in 16 bits.
 pub(crate) const MOST_BINNED: usize = 30_000;
 
@@ -107,7 +107,7 @@ pub struct BinnedParams {
     pub bins: Option<usize>,
 }
 
-/// Settings of a run; every run judges them first, for the size of its data ([`settle`](Self::settle)).
+/// Settings of a run; every run judges them first, for the size of its data.
 ///
 /// ```
 /// use nearfar::Params;
@@ -211,7 +211,8 @@ impl Params {
     /// One start of another method, by the settings of its own; stopping is that of the compared methods.
     ///
     /// ```
-    /// use nearfar::{Params, Samples, learn::symnmf::SymNmfParams};
+    /// use nearfar::learn::SymNmfParams;
+    /// use nearfar::{Params, Samples};
     /// let data = nearfar::generate::blobs(90, 3, 2, 0.4, 1)?;
     /// let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features)?;
     /// let model = nearfar::fit(samples, &Params::of(3, SymNmfParams::default()))?;
@@ -309,7 +310,7 @@ impl Params {
     ///
     /// # Errors
     /// As [`check`](Self::check), when there are no samples, and when there are fewer than clusters.
-    pub fn settle(&self, n_samples: usize, n_features: usize) -> Result<Settled> {
+    pub(crate) fn settle(&self, n_samples: usize, n_features: usize) -> Result<Settled> {
         self.check()?;
         if n_samples == 0 {
             return Err(DataError::Empty { n_samples, n_features }.into());
@@ -363,7 +364,7 @@ impl Params {
 
 /// Settings that passed [`Params::settle`] for the data at hand. The mathematics takes no others.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settled(Params);
+pub(crate) struct Settled(Params);
 
 impl std::ops::Deref for Settled {
     type Target = Params;

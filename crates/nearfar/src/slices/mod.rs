@@ -5,13 +5,14 @@
 //! the agreement $c_k = \langle A^{(k)}, VV^\top \rangle$. A method sees the data through [`Slices`] and
 //! [`Graph`] alone: exact, binned and distributed data are implementations of these two.
 
-pub mod binned;
+pub(crate) mod binned;
 pub(crate) mod full;
 pub(crate) mod pairs;
 pub(crate) mod ranked;
 pub(crate) mod tiles;
 
-pub use binned::{BinnedGraph, BinnedShape, BinnedSlices};
+pub use binned::BinnedShape;
+pub(crate) use binned::BinnedSlices;
 pub use full::FullSlices;
 pub use pairs::BinnedReport;
 pub(crate) use pairs::{Pairs, with_slices};

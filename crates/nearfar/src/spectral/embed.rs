@@ -6,7 +6,7 @@
 /// first, so that tiny rows neither underflow nor lose their direction.
 ///
 /// ```
-/// use nearfar::spectral::embed::row_normalize;
+/// use nearfar::internals::row_normalize;
 /// let rows = row_normalize(&[3.0, 0.0, 4.0, 0.0], 2, 2);
 /// assert_eq!(rows, [0.6, 0.8, 0.0, 0.0]);
 /// ```

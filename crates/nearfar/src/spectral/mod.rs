@@ -3,8 +3,8 @@
 //! Ng, Jordan and Weiss: $N^{-1/2} Z N^{-1/2}$ with N the row sums of Z (its diagonal included), the r leading
 //! eigenvectors, rows scaled to length one.
 
-pub mod eigen;
-pub mod embed;
+pub(crate) mod eigen;
+pub(crate) mod embed;
 
 use std::ops::Range;
 

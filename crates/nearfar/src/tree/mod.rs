@@ -19,7 +19,7 @@ pub trait Evidence: Sync {
 
 /// Nothing is known but the graph.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nothing;
+pub(crate) struct Nothing;
 
 impl Evidence for Nothing {
     fn weak_edges(&self, _: &mut dyn FnMut(u32, u32, f64)) {}

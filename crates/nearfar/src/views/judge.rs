@@ -23,7 +23,7 @@ const SHUFFLE_STREAM: u64 = 6 << 32;
 
 /// Modularity with 1, 2, … clusters: of the data, and of shuffled columns.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Curve {
+pub(crate) struct Curve {
     /// Of the data.
     pub quality: Vec<f64>,
     /// Of the same values without groups.
@@ -39,17 +39,17 @@ pub struct Curve {
 
 impl Curve {
     /// Both with k clusters, where both have so many.
-    pub fn at(&self, k: usize) -> Option<(f64, f64)> {
+    pub(crate) fn at(&self, k: usize) -> Option<(f64, f64)> {
         Some((*self.quality.get(k.checked_sub(1)?)?, *self.null.get(k - 1)?))
     }
 
     /// The null gap with k clusters.
-    pub fn gap(&self, k: usize) -> Option<f64> {
+    pub(crate) fn gap(&self, k: usize) -> Option<f64> {
         self.at(k).map(|(quality, null)| quality - null)
     }
 
     /// The largest gap with 2 clusters or more.
-    pub fn largest_gap(&self) -> f64 {
+    pub(crate) fn largest_gap(&self) -> f64 {
         (2..=self.quality.len()).filter_map(|k| self.gap(k)).fold(f64::NEG_INFINITY, f64::max)
     }
 
@@ -59,7 +59,7 @@ impl Curve {
     /// Clusters cut in two have many edges across, true ones have few: at their number the resolution falls most.
     /// Both resolutions are taken as if a few edges more ran across, so that none is 0 and a handful of edges
     /// decides nothing.
-    pub fn fall(&self, k: usize) -> Option<f64> {
+    pub(crate) fn fall(&self, k: usize) -> Option<f64> {
         let (low, high) = (self.joins.get(k.checked_sub(2)?)?, self.joins.get(k - 1)?);
         let chance = CHANCE_EDGES * self.edge * (k * k) as f64 / 4.0;
         let fall = (high + chance).ln() - (low + chance).ln();
@@ -67,7 +67,7 @@ impl Curve {
     }
 
     /// What a view is weighed by with k clusters: its quality, of what the null leaves open.
-    pub fn mark(&self, k: usize) -> f64 {
+    pub(crate) fn mark(&self, k: usize) -> f64 {
         self.at(k).map_or(-1.0, |(quality, null)| (quality - null / 2.0) / (1.0 - null / 2.0))
     }
 }

@@ -13,7 +13,7 @@ pub(crate) mod data;
 pub(crate) mod judge;
 
 pub use count::Counted;
-pub use judge::Curve;
+pub(crate) use judge::Curve;
 
 use crate::error::ParamError;
 use crate::input::{Samples, Spread, Values};
@@ -172,7 +172,7 @@ impl Standard {
 /// The views worth a look: those asked for, less the ones that equal an earlier one up to a shift and a common
 /// factor, which no neighbour list can tell apart.
 #[must_use]
-pub fn worth_a_look(samples: &Samples<'_>, spreads: &[Spread], asked: Views) -> Vec<View> {
+pub(crate) fn worth_a_look(samples: &Samples<'_>, spreads: &[Spread], asked: Views) -> Vec<View> {
     let standard = Standard::new(spreads);
     let wide = spreads.iter().filter(|spread| spread.deviation > 0.0).count() >= UNIT_FROM;
     let with_spread =

@@ -111,7 +111,7 @@ impl KMeansParams {
     /// Cluster the rows of an n × d row-major matrix.
     ///
     /// ```
-    /// use nearfar::labels::kmeans::KMeansParams;
+    /// use nearfar::internals::KMeansParams;
     /// let points = [0.0, 0.1, 9.0, 9.1];
     /// let found = KMeansParams::new(2).fit(&points, 4, 1, 0)?;
     /// assert_eq!(found.labels[0], found.labels[1]);

@@ -51,6 +51,8 @@ pub enum AnlsSolver {
 }
 
 /// Settings of the method.
+///
+#[doc = include_str!("about.md")]
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct AnlsParams {
     /// λ: the price of U ≠ V, 0 to 1e9.

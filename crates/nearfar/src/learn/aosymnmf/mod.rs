@@ -73,6 +73,8 @@ pub enum FactorSolver {
 }
 
 /// Settings of the method.
+///
+#[doc = include_str!("about.md")]
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct AoSymNmfParams {
     /// α: strength of the regulariser, 0 to 1e9; of use below the graph's leading eigenvalue (1 for `ncut`).

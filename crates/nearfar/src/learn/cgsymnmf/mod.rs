@@ -58,6 +58,8 @@ const OWN: &[Setting] = &[
 ];
 
 /// Settings of the method.
+///
+#[doc = include_str!("about.md")]
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct CgSymNmfParams {
     /// α: the weight of self-expression, 0 to 1e9.

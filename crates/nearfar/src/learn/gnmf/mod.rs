@@ -30,6 +30,8 @@ const OWN: &[Setting] =
         .named("lambda", "lam")];
 
 /// Settings of the method.
+///
+#[doc = include_str!("about.md")]
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct GnmfParams {
     /// λ: the weight of the Laplacian term, 0 to 1e9.

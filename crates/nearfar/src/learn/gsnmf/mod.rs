@@ -63,6 +63,8 @@ pub enum GsNmfSolver {
 }
 
 /// Settings of the method.
+///
+#[doc = include_str!("about.md")]
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct GsNmfParams {
     /// λ: the weight of the Laplacian term, 0 to 1e9.

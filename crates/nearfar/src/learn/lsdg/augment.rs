@@ -4,16 +4,21 @@
 ///
 /// Where the factor says "same cluster" more loudly than D says "different" the similarity is raised,
 /// else it is lowered.
-///
-/// ```
-/// use nearfar::learn::lsdg::augment::merge;
-/// assert_eq!(merge(0.5, 0.0, 1.0), 1.0);
-/// assert_eq!(merge(0.5, 1.0, 0.0), 0.0);
-/// assert_eq!(merge(0.5, 0.0, 0.0), 0.5);
-/// ```
 #[inline(always)]
 #[must_use]
-pub fn merge(s: f64, d: f64, y: f64) -> f64 {
+pub(crate) fn merge(s: f64, d: f64, y: f64) -> f64 {
     // Rounding may leave d a bit above 1; Z must not go below 0 for it.
     if y >= d { 1.0 - (1.0 - s) * (1.0 - y + d) } else { s * (1.0 + y - d).max(0.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::merge;
+
+    #[test]
+    fn the_factor_raises_and_d_lowers() {
+        assert_eq!(merge(0.5, 0.0, 1.0), 1.0);
+        assert_eq!(merge(0.5, 1.0, 0.0), 0.0);
+        assert_eq!(merge(0.5, 0.0, 0.0), 0.5);
+    }
 }

@@ -1,4 +1,9 @@
 //! Data that is ranked and sliced once and clustered many times.
+//!
+//! `PreparedGraph` (`run/compared.rs`) is a type of its own. It keeps one sparse graph or the samples, where this one
+//! keeps every rank: no field has the same meaning in both but σ and the warnings, and no step is shared beyond
+//! judging settings and planning memory, which are functions that both call. What is asked of slices, such as
+//! [`PreparedSlices::correct_rate`], has no answer in a graph.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -13,7 +13,7 @@ use crate::math::simplex;
 
 /// What the step needs besides c.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WeightStep {
+pub(crate) struct WeightStep {
     /// Density: the larger, the more ranks keep some weight.
     pub mu: f64,
     /// Price of overlap between w and p, below μ.
@@ -26,7 +26,7 @@ pub struct WeightStep {
 
 impl WeightStep {
     /// New (w, p) from agreements `c`, multiplicities `m` and the present `p`.
-    pub fn solve(&self, c: &[f64], m: &[f64], p: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    pub(crate) fn solve(&self, c: &[f64], m: &[f64], p: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let Self { mu, eta, beta, rounds } = *self;
         debug_assert!(c.iter().all(|c| c.is_finite()), "the factor went bad before this step");
         let Some(beta) = beta else {

@@ -9,7 +9,7 @@ use crate::views::Views;
 /// Neighbours per point and view.
 pub const LISTS: usize = 40;
 /// Ranks that the members of a view trust.
-pub const TRUSTED: [usize; 4] = [6, 10, 15, 25];
+pub(crate) const TRUSTED: [usize; 4] = [6, 10, 15, 25];
 
 /// Which of the two ways to an answer is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -25,6 +25,8 @@ pub enum Engine {
 }
 
 /// Settings of the default method.
+///
+#[doc = include_str!("about.md")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct NearFarParams {
     /// Which way is taken.

@@ -34,6 +34,8 @@ const OWN: &[Setting] = &[
 ];
 
 /// Settings of the method.
+///
+#[doc = include_str!("about.md")]
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct NmfAnParams {
     /// λ: the weight of the Laplacian term, 0 to 1e9.

@@ -37,7 +37,8 @@ const LARGEST: f64 = 1e60;
 /// the observer asks to stop. Where rounding leaves no step that helps, the row sums are as close to 1 as they got.
 ///
 /// ```
-/// use nearfar::{learn::rbsmf::bistochastic, observe::Silent};
+/// use nearfar::internals::bistochastic;
+/// use nearfar::observe::Silent;
 /// let s = bistochastic(&[3.0, 0.0, 0.0, 3.0], 2, &Silent).unwrap();
 /// assert!((s[0] - 1.0).abs() < 1e-8 && s[1] == 0.0);
 /// ```

@@ -49,6 +49,8 @@ const OWN: &[Setting] = &[
 ];
 
 /// Settings of the method.
+///
+#[doc = include_str!("about.md")]
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct S3NmfParams {
     /// τ: how evenly members are weighed, above 1 and at most 1e3.
@@ -99,7 +101,7 @@ impl S3NmfParams {
 }
 
 /// The V that member `.1` of round `.0` starts from.
-pub type StartOf<'a> = dyn Fn(usize, usize) -> Factor + Sync + 'a;
+pub(crate) type StartOf<'a> = dyn Fn(usize, usize) -> Factor + Sync + 'a;
 
 /// The method; one step is one round. See the module.
 pub struct S3Nmf<'a, G> {

@@ -45,6 +45,8 @@ pub enum SBsumBlock {
 }
 
 /// Settings of the method.
+///
+#[doc = include_str!("about.md")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct SBsumParams {
     /// What is updated at once.

@@ -54,6 +54,8 @@ pub enum SymNmfSolver {
 }
 
 /// Settings of the method.
+///
+#[doc = include_str!("about.md")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct SymNmfParams {
     /// How V is found.

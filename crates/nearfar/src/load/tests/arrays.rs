@@ -3,9 +3,10 @@
 use std::io::Cursor;
 
 use super::{damage, shared};
+use crate::load::array::{NpyArray, NpyData};
 use crate::load::limit::Unpacked;
 use crate::load::npy::{NpyHeader, check_claim};
-use crate::load::npz::Npz;
+use crate::load::npz::{Npz, NpzWriter, read_npz};
 use crate::load::*;
 
 fn npy(mut bytes: &[u8]) -> Result<NpyArray, LoadProblem> {

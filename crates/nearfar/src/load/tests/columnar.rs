@@ -6,6 +6,7 @@ use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch,
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 
 use super::damage;
+use crate::load::part::load_part;
 use crate::load::*;
 
 fn batch() -> RecordBatch {

@@ -12,7 +12,7 @@ use crate::neighbors::search::Lists;
 use crate::observe::Observer;
 
 /// Rows of a file of neighbour lists.
-pub const ROWS: usize = 65_536;
+pub(crate) const ROWS: usize = 65_536;
 
 /// What the neighbour stage of binned mode gives.
 pub(crate) struct FoundLists {

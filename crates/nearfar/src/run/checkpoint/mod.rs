@@ -1,7 +1,7 @@
 //! A run that saves itself, so that one that was killed goes on instead of starting again.
 //!
 //! A [`Checkpoint`] is a folder of parts: the neighbour lists of binned mode with the local scales (files of
-//! [`ROWS`] rows each, whatever the number of threads), every finished start, the state of every start that runs,
+//! 65,536 rows each, whatever the number of threads), every finished start, the state of every start that runs,
 //! and the leading eigenvectors of Z. Each part is a function of the data and the settings alone, so a resumed run
 //! walks the same path as any other and takes a part from the folder instead of making it: it ends with the same
 //! bits. What is not kept is made again: the slices (linear in the lists), the starting graph, and in exact mode
@@ -15,25 +15,30 @@
 //! and hands it round, and every one writes and reads the lists of its rows. The files do not tell how many
 //! processes there were, so any number of them goes on.
 
+mod agree;
+mod error;
 mod lists;
 mod manifest;
+mod parts;
+mod resumed;
 mod starts;
 
+pub use error::CheckpointError;
 pub(crate) use lists::FoundLists;
-pub use lists::ROWS;
+pub use resumed::{Resumed, ResumedStart};
 pub(crate) use starts::{Round, Sizes, Standing};
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use agree::{check_alike, opened_by_first};
 use manifest::{Facts, Manifest};
 
 use crate::error::Result;
 use crate::input::Input;
-use crate::model::tensors::{Array, Arrays, Format, Refused, pack, unpack, write_whole};
+use crate::model::tensors::{Format, write_whole};
 use crate::observe::{Event, Observer};
 use crate::params::Params;
 use crate::plan::Plan;
@@ -61,82 +66,10 @@ pub const DEFAULT_EVERY: Duration = Duration::from_secs(60);
 /// a moment to show it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Why a checkpoint was refused.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CheckpointError {
-    /// The file system said no.
-    #[error("{folder}: the checkpoint cannot be {verb}: {source}; choose another folder")]
-    Io {
-        /// The folder.
-        folder: String,
-        /// `read`, `written` or `removed`.
-        verb: &'static str,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// A run that was not to be resumed would write over a checkpoint.
-    #[error(
-        "{folder}: the folder holds the checkpoint of a run of {n_samples} points; go on with it (`resume`), choose another folder, or delete the nearfar-* files in it"
-    )]
-    Taken {
-        /// The folder.
-        folder: String,
-        /// Points of that run, as its manifest has them.
-        n_samples: String,
-    },
-    /// Other data, other settings or another program.
-    #[error(
-        "{folder}: the checkpoint is of another run: {differences}; give the same data and settings, choose another folder, or delete the nearfar-* files in it"
-    )]
-    OtherRun {
-        /// The folder.
-        folder: String,
-        /// What differs, in words.
-        differences: String,
-    },
-    /// A manifest that is cut short, altered or of another version.
-    #[error(
-        "{folder}: {MANIFEST} cannot be used ({reason}); delete the nearfar-* files in the folder and start again"
-    )]
-    Manifest {
-        /// The folder.
-        folder: String,
-        /// What does not hold.
-        reason: String,
-    },
-    /// A process that was started with other data or settings than the first.
-    #[error(
-        "rank {rank} has other data or settings than rank 0: {differences}; give the same to all of them"
-    )]
-    OtherRank {
-        /// Its number, from 0.
-        rank: usize,
-        /// What differs, in words.
-        differences: String,
-    },
-    /// A process that looks into another folder than the first, under the same name.
-    #[error(
-        "{folder}: rank {rank} does not find there what rank 0 has written; choose a folder that all machines share"
-    )]
-    NotShared {
-        /// The folder.
-        folder: String,
-        /// Its number, from 0.
-        rank: usize,
-    },
-    /// What the first process was refused for, as the others tell it.
-    #[error("{message}")]
-    First {
-        /// The message of the first process.
-        message: String,
-    },
-}
-
 /// A folder that a run saves itself in; see the [module](self).
 ///
 /// ```
-/// use nearfar::{Run, Checkpoint, Input, Params, Samples, observe::Silent};
+/// use nearfar::{Run, checkpoint::Checkpoint, Input, Params, Samples, observe::Silent};
 /// let data = nearfar::generate::moons(120, 0.05, 3)?;
 /// let input = Input::from(Samples::from_rows(&data.data, data.n_samples, data.n_features)?);
 /// # let folder = std::env::temp_dir().join(format!("nearfar-doc-{}", std::process::id()));
@@ -162,57 +95,6 @@ pub struct Checkpoint {
     resumed: Mutex<Option<Resumed>>,
     /// Who shares the rows; set when a run begins.
     team: Mutex<Arc<Team>>,
-}
-
-/// What a resumed run took from its checkpoint.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[non_exhaustive]
-pub struct Resumed {
-    /// Neighbours per point, where their lists were there.
-    pub neighbors: Option<usize>,
-    /// Starts that were finished.
-    pub starts: usize,
-    /// Starts that went on in the middle.
-    pub running: Vec<ResumedStart>,
-    /// Whether the eigenvectors of Z were there.
-    pub spectrum: bool,
-    #[serde(skip)]
-    round: (usize, usize),
-}
-
-/// A start that went on in the middle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct ResumedStart {
-    /// Which, from 0.
-    pub start: usize,
-    /// Iterations it had made.
-    pub iteration: usize,
-    /// Whether these are of the loop that makes the starting V.
-    pub starting: bool,
-}
-
-impl std::fmt::Display for Resumed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let plural = |count: usize| if count == 1 { "" } else { "s" };
-        let mut parts = Vec::new();
-        if let Some(k) = self.neighbors {
-            parts.push(format!("the lists of {k} neighbours"));
-        }
-        if self.starts > 0 {
-            parts.push(format!("{} finished start{}", self.starts, plural(self.starts)));
-        }
-        for ResumedStart { start, iteration, starting } in &self.running {
-            let which = if *starting { " of its starting loop" } else { "" };
-            parts.push(format!("start {} at iteration {iteration}{which}", start + 1));
-        }
-        if self.spectrum {
-            parts.push("the eigenvectors".to_owned());
-        }
-        if parts.is_empty() {
-            return f.write_str("the beginning");
-        }
-        f.write_str(&parts.join(", "))
-    }
 }
 
 impl Checkpoint {
@@ -406,118 +288,6 @@ impl Checkpoint {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Save a part that is the same in all processes; the first does.
-    pub(crate) fn put(
-        &self,
-        name: &str,
-        head: &impl serde::Serialize,
-        arrays: BTreeMap<&str, Array<'_>>,
-        observer: &dyn Observer,
-    ) {
-        if self.first() {
-            self.put_here(name, head, arrays, observer);
-        }
-    }
-
-    /// Save a part. Where that fails, the part that was there stays, the observer is told once, and the run goes on.
-    fn put_here(
-        &self,
-        name: &str,
-        head: &impl serde::Serialize,
-        arrays: BTreeMap<&str, Array<'_>>,
-        observer: &dyn Observer,
-    ) {
-        if self.closed() {
-            return;
-        }
-        // Numbers and strings only: this cannot fail.
-        let about = serde_json::json!({ "run": *lock(&self.run), "part": head }).to_string();
-        if let Err(error) = write_whole(&self.folder.join(name), &pack(&PART, &about, arrays))
-            && !self.unsaved.swap(true, Ordering::Relaxed)
-        {
-            let folder = self.folder.display();
-            self.trouble(format!("{folder}: the run could not be saved ({name}: {error}); it goes on, and what was saved before stays"), observer);
-        }
-    }
-
-    /// Whether parts can be taken; the same in all processes.
-    fn gives(&self) -> bool {
-        !self.closed() && lock(&self.resumed).is_some()
-    }
-
-    /// Take a part that is the same in all processes: what stands beside its arrays, and `read` of both. The first
-    /// reads the file and hands it round. `None` where there is none, or a damaged one, which the observer is told
-    /// of.
-    pub(crate) fn take<H: serde::de::DeserializeOwned, T>(
-        &self,
-        name: &str,
-        observer: &dyn Observer,
-        read: impl FnOnce(H, &Arrays<'_>) -> Result<T, String>,
-    ) -> Option<T> {
-        if !self.gives() {
-            return None;
-        }
-        let team = lock(&self.team).clone();
-        let file = team.hand_round("saved parts", FIRST, || marked_file(&self.folder.join(name)));
-        self.part_of(file, name, observer, read)
-    }
-
-    /// The same for a part that this process reads by itself.
-    fn take_here<H: serde::de::DeserializeOwned, T>(
-        &self,
-        name: &str,
-        observer: &dyn Observer,
-        read: impl FnOnce(H, &Arrays<'_>) -> Result<T, String>,
-    ) -> Option<T> {
-        if self.gives() {
-            self.part_of(marked_file(&self.folder.join(name)), name, observer, read)
-        } else {
-            None
-        }
-    }
-
-    /// What [`marked_file`] found.
-    fn part_of<H: serde::de::DeserializeOwned, T>(
-        &self,
-        mut file: Vec<u8>,
-        name: &str,
-        observer: &dyn Observer,
-        read: impl FnOnce(H, &Arrays<'_>) -> Result<T, String>,
-    ) -> Option<T> {
-        #[derive(serde::Deserialize)]
-        struct About<H> {
-            run: String,
-            part: H,
-        }
-        let found = match file.pop() {
-            Some(MISSING) => return None,
-            Some(WHOLE) => unpack(&file, &PART).map_err(in_words).and_then(|(about, arrays)| {
-                let about: About<H> = serde_json::from_str(&about).map_err(|error| error.to_string())?;
-                // A part that another run left behind is none of ours.
-                if about.run == *lock(&self.run) { read(about.part, &arrays).map(Some) } else { Ok(None) }
-            }),
-            _ => Err(String::from_utf8_lossy(&file).into_owned()),
-        };
-        found.unwrap_or_else(|reason| {
-            let folder = self.folder.display();
-            self.trouble(
-                format!(
-                    "{folder}: {name} is damaged ({reason}); the run goes on from what was saved before it"
-                ),
-                observer,
-            );
-            None
-        })
-    }
-
-    /// Remove a part that another one took the place of.
-    fn forget(&self, name: &str) {
-        if self.first() && !self.closed() {
-            // Of no use any more, and of no harm where it stays.
-            let _ = std::fs::remove_file(self.folder.join(name));
-        }
-    }
-
     fn trouble(&self, message: String, observer: &dyn Observer) {
         observer.notice(&Event::Trouble { message: &message });
         lock(&self.troubles).push(message);
@@ -557,80 +327,6 @@ impl Checkpoint {
 /// The process that writes and reads what is the same in all of them.
 const FIRST: usize = 0;
 
-/// Marks behind the bytes of a file: all of it, none there, or why it cannot be read.
-const WHOLE: u8 = 1;
-const MISSING: u8 = 2;
-const UNREADABLE: u8 = 3;
-
-/// The bytes of a file, or what the system says of it, with a mark behind.
-fn marked_file(path: &Path) -> Vec<u8> {
-    let (mut bytes, mark) = match std::fs::read(path) {
-        Ok(bytes) => (bytes, WHOLE),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => (Vec::new(), MISSING),
-        Err(error) => (error.to_string().into_bytes(), UNREADABLE),
-    };
-    bytes.push(mark);
-    bytes
-}
-
-/// Refuse a run whose processes are not of the same mind.
-fn check_alike(team: &Team, facts: &Facts) -> Result<()> {
-    if team.size() == 1 {
-        return Ok(());
-    }
-    let first = team.hand_round("settings", FIRST, || serde_json::json!(facts).to_string().into_bytes());
-    let differences = match serde_json::from_slice::<Facts>(&first) {
-        Ok(first) => facts.differences(&first, "rank 0").unwrap_or_default(),
-        Err(error) => error.to_string(),
-    };
-    let (all, ends) = team.gather("settings", differences.as_bytes());
-    match ends.windows(2).position(|at| at[0] < at[1]) {
-        Some(rank) => {
-            let differences = String::from_utf8_lossy(&all[ends[rank]..ends[rank + 1]]).into_owned();
-            Err(CheckpointError::OtherRank { rank, differences }.into())
-        }
-        None => Ok(()),
-    }
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn in_words(refused: Refused) -> String {
-    match refused {
-        Refused::Foreign(reason) | Refused::Damaged(reason) => reason,
-        Refused::Version(found) => {
-            format!("it has format version {found}, and this nearfar reads version {VERSION}")
-        }
-    }
-}
-
-/// What the first process tells the others of the folder.
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Told {
-    Opened((bool, String)),
-    Refused(String),
-}
-
-/// What the first process found, or why it was refused, in all of them.
-fn opened_by_first(team: &Team, opened: Result<Option<(bool, String)>>) -> Result<(bool, String)> {
-    let mut refused = None;
-    let told = team.hand_round("checkpoint", FIRST, || match opened {
-        Ok(opened) => serde_json::json!({ "opened": opened }).to_string().into_bytes(),
-        Err(error) => {
-            let told = serde_json::json!({ "refused": error.to_string() }).to_string().into_bytes();
-            refused = Some(error);
-            told
-        }
-    });
-    if let Some(error) = refused {
-        return Err(error);
-    }
-    match serde_json::from_slice(&told) {
-        Ok(Told::Opened(opened)) => Ok(opened),
-        Ok(Told::Refused(message)) => Err(CheckpointError::First { message }.into()),
-        Err(error) => Err(CheckpointError::First { message: error.to_string() }.into()),
-    }
 }

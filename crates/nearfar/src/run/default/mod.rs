@@ -7,7 +7,7 @@
 //! partitioned once more. Before all that a plain mixture is tried, which no graph beats where it explains the
 //! rows.
 
-pub mod controls;
+pub(crate) mod controls;
 mod saved;
 #[cfg(test)]
 mod tests;

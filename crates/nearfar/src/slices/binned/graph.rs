@@ -70,7 +70,7 @@ impl<E: Entry> SparseBlock<E> {
 
 /// A symmetric graph: sparse, plus scaled VVᵀ of any number of factors.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BinnedGraph<E> {
+pub(crate) struct BinnedGraph<E> {
     n: usize,
     /// Whose rows are whose.
     share: Share,
@@ -92,11 +92,6 @@ impl<E: Entry> BinnedGraph<E> {
 
     pub(super) fn add_low(&mut self, scale: f64, factor: Arc<RowFactor>) {
         self.low.push((scale, factor));
-    }
-
-    /// Number of entries of the sparse part that are stored here.
-    pub fn n_entries(&self) -> usize {
-        self.blocks.iter().map(|block| block.columns.len()).sum()
     }
 
     fn row(&self, i: usize) -> (&[u32], &[E]) {

@@ -23,7 +23,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-pub use graph::BinnedGraph;
+pub(crate) use graph::BinnedGraph;
 
 use std::ops::Range;
 
@@ -70,7 +70,7 @@ impl<E> PairBlock<E> {
 
 /// Slices of n samples, the far ones in bins.
 #[derive(Clone, Debug)]
-pub struct BinnedSlices<E> {
+pub(crate) struct BinnedSlices<E> {
     n: usize,
     shape: BinnedShape,
     /// Ranks per weight: 1 for near ranks, m_b for bins.
@@ -104,7 +104,7 @@ fn half_of_row(columns: &[u32], i: usize, n: usize) -> [Range<usize>; 2] {
 
 impl<E: Entry> BinnedSlices<E> {
     /// Numbers of near ranks, drawn partners and bins in force.
-    pub fn shape(&self) -> BinnedShape {
+    pub(crate) fn shape(&self) -> BinnedShape {
         self.shape
     }
 
@@ -113,14 +113,9 @@ impl<E: Entry> BinnedSlices<E> {
         &self.share
     }
 
-    /// Directed pairs that are held here.
-    pub fn n_entries(&self) -> usize {
-        self.blocks.iter().map(|block| block.columns.len()).sum()
-    }
-
     /// The rank of j as seen from i: exact for near ranks, the middle of its bin for sampled pairs, the middle of
     /// all far ranks for others and where another process holds row i.
-    pub fn rank(&self, i: usize, j: usize) -> usize {
+    pub(crate) fn rank(&self, i: usize, j: usize) -> usize {
         let far = self.n - self.shape.near;
         let unknown = self.shape.near + far / 2;
         if !self.share.rows().contains(&i) {

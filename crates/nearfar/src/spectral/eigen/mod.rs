@@ -134,7 +134,7 @@ const STREAM: u64 = 0x6569_6765_6e00;
 /// `stop` is asked before every block of products; when it answers true, so is the result `None`.
 ///
 /// ```
-/// use nearfar::spectral::eigen::{DenseOperator, EigenParams, largest};
+/// use nearfar::internals::{DenseOperator, EigenParams, largest};
 /// let matrix = [2.0, 1.0, 1.0, 2.0];
 /// let op = DenseOperator::new(&matrix, 2).unwrap();
 /// let eigen = largest(&op, 1, &EigenParams::default(), &|| false).unwrap();
