@@ -28,7 +28,7 @@ fn a_planted_explanation_is_found() {
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
     let clusters = told["clusters"].as_array().unwrap();
     assert_eq!(clusters.len(), 5);
-    // The generator makes one group of pro customers: older, with lower income, who return much.
+    // The generator makes one group of pro customers: with lower income, of long standing, who return much.
     let marks = |c: &serde_json::Value| -> Vec<String> {
         c["marks"].as_array().unwrap().iter().map(|m| m["words"].as_str().unwrap().to_owned()).collect()
     };
@@ -38,7 +38,7 @@ fn a_planted_explanation_is_found() {
             .any(|words| words.starts_with("plan = pro for 8") || words.starts_with("plan = pro for 9"))
     });
     let pro = marks(pro.expect("a cluster of the plan pro")).join("; ");
-    assert!(pro.contains("age") && pro.contains("above the rest"), "{pro}");
+    assert!(["income 1.", "returns 1.", "tenure 1."].iter().all(|mark| pro.contains(mark)), "{pro}");
     for cluster in clusters {
         let rule = &cluster["rule"];
         assert!(
@@ -153,7 +153,7 @@ fn a_model_is_refined_by_hand() {
         (&["merge", "m.nearfar", "1", "9", "-o", "x.nearfar"], "a cluster of the model, 0 to 4"),
         (&["merge", "m.nearfar", "1", "nobody", "-o", "x.nearfar"], "\"nobody\" is no cluster"),
         (&["split", "m.nearfar", "7", "-o", "x.nearfar"], "a cluster of the model, 0 to 4"),
-        (&["rename", "m.nearfar", "labels.csv", "-o", "x.nearfar"], "labels.csv: line 2: there is no comma"),
+        (&["rename", "m.nearfar", "labels.csv", "-o", "x.nearfar"], "labels.csv: line 1: there is no comma"),
     ] {
         let found = fail(&here, args, 2);
         assert!(found.contains(text), "{args:?}: {found}");
@@ -213,6 +213,7 @@ fn halves_of_the_points_tell_how_stable_clusters_are() {
     std::fs::write(here.join("data.csv"), common::two_groups()).unwrap();
     let run = ["cluster", "data.csv", "-k", "2", "--truth", "class", "--id-column", "name", "--stability"];
     let output = nearfar(&here, &[&run[..], &["--save-model", "m.nearfar", "-o", "l.csv"]].concat());
-    assert!(stderr(&output).contains("fits of other rows find 100 % of it again"), "{}", stderr(&output));
+    let words = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("fits of other rows find 100 % of it again"), "{words}");
     assert!(succeed(&here, &["explain", "m.nearfar"]).contains("find 100 % of it again"));
 }

@@ -1,6 +1,6 @@
 //! Models refined by hand, matched with older ones and set beside new rows; what is said of new points.
 
-use nearfar::generate::{blobs, customers, moons};
+use nearfar::generate::{Kind, MakeParams, blobs, make, moons};
 use nearfar::internals::mixture;
 use nearfar::learn::{Engine, NearFarParams};
 use nearfar::model::{Change, SaveOptions};
@@ -139,7 +139,7 @@ fn many_training_points_are_searched_by_cells_with_the_same_labels() {
 
 #[test]
 fn drift_is_told_from_chance() {
-    let old = customers(3_000, 1.0, 0).unwrap();
+    let old = make(Kind::Customers, &MakeParams { n_samples: Some(3_000), ..MakeParams::default() }).unwrap();
     let model = saved(&old.data, 3_000, &Params::new(5));
     let rows = |data: &[f64], keep: &dyn Fn(usize) -> bool| -> Vec<f64> {
         data.chunks_exact(9).enumerate().filter(|(i, _)| keep(*i)).flat_map(|(_, row)| row.to_vec()).collect()

@@ -22,6 +22,8 @@ const LEAST_BORDER: (usize, f64) = (8, 0.05);
 const LEAST_SOLID: usize = 8;
 /// Standard errors by which a border must lie farther out for a valley, and for one that leaves no doubt.
 const VALLEY: [f64; 2] = [1.0, 2.5];
+/// A border that is no clear valley counts as at most so many.
+const HALF_A_VALLEY: f64 = 1.5;
 
 /// How far a cluster can be relied on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -135,25 +137,30 @@ fn valleys(subject: &Subject<'_>) -> Vec<Option<f64>> {
             inside[own].add(far);
         }
     }
-    let mut border = vec![Tally::default(); k];
+    let (mut border, mut slope) = (vec![Tally::default(); k], vec![0.0; k]);
     for (own, shares, far) in rows().filter(|(own, _, far)| sound(*own, *far)) {
         if let Some(other) = other(own, shares) {
-            // Beside a dense cluster the border of a loose one is denser than its inside.
-            let dense = [own, other].into_iter().filter(|c| inside[*c].count > 0.0).map(|c| inside[c].mean());
-            if let Some(dense) = dense.reduce(f64::min) {
+            let [a, b] = [own, other].map(|c| inside[c]);
+            if a.count > 0.0 && b.count > 0.0 {
+                // Beside a dense cluster the border of a loose one is denser than its inside.
+                let dense = a.mean().min(b.mean());
                 [own, other].into_iter().for_each(|c| border[c].add(far - dense));
+                let middle = f64::midpoint(a.mean(), b.mean());
+                [own, other].into_iter().for_each(|c| slope[c] += far - middle);
             }
         }
     }
-    let valley = |(inside, border): (&Tally, &Tally)| {
+    let valley = |((inside, border), slope): ((&Tally, &Tally), &f64)| {
         let least = (LEAST_BORDER.1 * (inside.count + border.count)).max(LEAST_BORDER.0 as f64);
         if border.count < least || inside.count < least {
             return None;
         }
         let error = (inside.variance() / inside.count + border.variance() / border.count).sqrt();
-        (error > 0.0).then(|| border.mean() / error)
+        let valley = (error > 0.0).then(|| border.mean() / error);
+        // On the slope from a dense cluster to a loose one a border is no clear valley.
+        valley.map(|valley| if *slope > 0.0 { valley } else { valley.min(HALF_A_VALLEY) })
     };
-    inside.iter().zip(&border).map(valley).collect()
+    inside.iter().zip(&border).zip(&slope).map(valley).collect()
 }
 
 /// Count, sum and sum of squares.
@@ -230,7 +237,7 @@ fn sentence(subject: &Subject<'_>, certainty: &Certainty, size: usize) -> String
     }
     match certainty.valley {
         Some(valley) if valley < VALLEY[0] => {
-            facts.push("rows on its border lie as close as those inside".to_owned())
+            facts.push("rows on its border lie as close as those inside".to_owned());
         }
         Some(valley) if valley < VALLEY[1] => facts.push("its border is hardly a valley".to_owned()),
         _ => {}

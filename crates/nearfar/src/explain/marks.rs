@@ -180,10 +180,7 @@ fn number_words(
         Direction::Above => format!("{name} {size:.1} spreads above {whom}"),
         Direction::Below => format!("{name} {size:.1} spreads below {whom}"),
         Direction::Between => {
-            format!(
-                "{name} in the middle ({}), {size:.1} spreads or more from those on either side",
-                number(here)
-            )
+            format!("{name} between the others, {size:.1} spreads from either side")
         }
     }
 }

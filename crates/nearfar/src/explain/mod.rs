@@ -9,7 +9,8 @@
 //! ```
 //! use nearfar::explain::{Subject, explain};
 //! use nearfar::{Input, Params, Samples, SavedModel, model::SaveOptions};
-//! let data = nearfar::generate::customers(900, 1.0, 1)?;
+//! use nearfar::generate::{Kind, MakeParams, make};
+//! let data = make(Kind::Customers, &MakeParams { n_samples: Some(900), ..MakeParams::default() })?;
 //! let samples = Samples::from_rows(&data.data, data.n_samples, data.n_features)?;
 //! let model = nearfar::fit(samples, &Params::new(5))?;
 //! let options = SaveOptions { feature_names: Some(data.feature_names), ..SaveOptions::default() };
@@ -28,12 +29,12 @@ mod certainty;
 mod columns;
 mod marks;
 mod moments;
-mod people;
+pub(crate) mod people;
 mod rule;
 mod stability;
 #[cfg(test)]
 mod tests;
-mod words;
+pub(crate) mod words;
 
 use crate::error::Result;
 use crate::input::Samples;

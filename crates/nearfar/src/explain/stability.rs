@@ -69,8 +69,8 @@ pub fn stability(
         rows.truncate(n / 2);
         rows.sort_unstable();
         let values = part(input, &rows);
-        let found = Run::new(&params).observe(&Unheard(observer)).fit(values.input(input)?)?.labels;
-        for (c, overlap) in overlaps(&rows, labels, &found, k) {
+        let model = Run::new(&params).observe(&Unheard(observer)).fit(values.input(input)?)?;
+        for (c, overlap) in overlaps(&rows, labels, &model.labels, k) {
             sums[c] += overlap;
             counts[c] += 1;
         }

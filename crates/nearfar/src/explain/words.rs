@@ -1,8 +1,7 @@
 //! Numbers and lists as people read them.
 
 /// A number in at most four significant digits; large ones with commas.
-#[must_use]
-pub fn number(x: f64) -> String {
+pub(super) fn number(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return if x == 0.0 { "0".to_owned() } else { x.to_string() };
     }

@@ -114,10 +114,10 @@ impl SavedModel {
     /// As [`predict`](Self::predict).
     pub fn drift(&self, new: &Samples<'_>, observer: &dyn Observer) -> Result<Drift> {
         let old = Rows { labels: self.labels.clone(), scores: self.outlier_scores()? };
-        Ok(self.drift_of(old, self.predictions(new, observer)?))
+        Ok(self.drift_of(&old, self.predictions(new, observer)?))
     }
 
-    fn drift_of(&self, old: Rows, new: Predictions) -> Drift {
+    fn drift_of(&self, old: &Rows, new: Predictions) -> Drift {
         let k = self.about.n_clusters;
         let (n_old, n_new) = (old.labels.len(), new.labels.len());
         let known = old.scores.len() == n_old && new.outlier_scores.len() == n_new;
@@ -132,7 +132,7 @@ impl SavedModel {
             let mut next = 0..rows.labels.len();
             measured(rows, &mut || next.next())
         };
-        let (before, now) = (all(&old), all(&new));
+        let (before, now) = (all(old), all(&new));
         // Differences of two resamples of the old rows, as large as both data sets.
         let differences: Vec<Vec<f64>> = (0..DRAWS)
             .into_par_iter()
@@ -140,7 +140,7 @@ impl SavedModel {
                 let mut random = Stream::new(0, STREAM + draw as u64);
                 let mut resample = |count: usize| {
                     let mut left = count;
-                    measured(&old, &mut || {
+                    measured(old, &mut || {
                         left = left.checked_sub(1)?;
                         Some(random.below(n_old))
                     })

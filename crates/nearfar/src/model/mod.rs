@@ -1,8 +1,8 @@
 //! The fitted thing: labels, and everything they were made of.
 
 mod account;
-mod drift;
-mod far_out;
+pub(crate) mod drift;
+pub(crate) mod far_out;
 mod findings;
 mod inspect;
 mod partial;
@@ -18,7 +18,6 @@ pub use crate::slices::{BinnedReport, SparseRows};
 pub use crate::tree::{Merge, MergeTree};
 pub use crate::views::Counted;
 pub use account::{Account, Lens, Trust};
-pub(crate) use drift::quantile;
 pub use drift::{Change, ClusterDrift, Drift, Shift};
 pub(crate) use far_out::local_scales;
 pub(crate) use findings::Findings;

@@ -175,7 +175,7 @@ impl SavedModel {
             .map(|((votes, equals), scale)| {
                 let equals = equals.unwrap_or_default();
                 if equals.is_empty() {
-                    self.by_votes(votes, scale, usual)
+                    Self::by_votes(votes, scale, usual)
                 } else {
                     self.as_known(&equals, usual)
                 }
@@ -183,7 +183,7 @@ impl SavedModel {
             .collect())
     }
 
-    fn by_votes(&self, votes: &[f64], scale: f64, usual: Option<&Usual>) -> Said {
+    fn by_votes(votes: &[f64], scale: f64, usual: Option<&Usual>) -> Said {
         let label = commonest(votes);
         let sum: f64 = votes.iter().sum();
         let confidence = if sum > 0.0 { (votes[label] / sum).clamp(0.0, 1.0) } else { 0.0 };

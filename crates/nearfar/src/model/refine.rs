@@ -55,10 +55,8 @@ impl Renumbering {
                 (to[new], overlap[new]) = (old, Some(share));
             }
         }
-        let mut next = n_old;
-        for to in to.iter_mut().filter(|to| **to == usize::MAX) {
+        for (next, to) in (n_old..).zip(to.iter_mut().filter(|to| **to == usize::MAX)) {
             *to = next;
-            next += 1;
         }
         Self { n_clusters: to.iter().max().map_or(0, |most| most + 1), to, overlap }
     }
@@ -251,7 +249,7 @@ impl SavedModel {
         for (cluster, name) in names {
             let allowed = format!("a cluster of the model, 0 to {}", r.max(1) - 1);
             ParamError::unless(*cluster < r, "cluster", cluster, allowed)?;
-            model.about.cluster_names[*cluster] = name.trim().to_owned();
+            name.trim().clone_into(&mut model.about.cluster_names[*cluster]);
         }
         let given = || model.about.cluster_names.iter().filter(|name| !name.is_empty());
         let twice = given().enumerate().find(|(at, name)| given().take(*at).any(|other| other == *name));
