@@ -19,6 +19,11 @@ fn read(here: &std::path::Path, name: &str) -> String {
     std::fs::read_to_string(here.join(name)).unwrap()
 }
 
+/// So many lines.
+fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+    (0..count).map(line).collect::<Vec<_>>().join("\n") + "\n"
+}
+
 #[test]
 fn a_planted_explanation_is_found() {
     let here = customers("explain_customers", &["--confidence", "--outlier-scores"]);
@@ -86,8 +91,7 @@ fn a_run_folder_explains_itself() {
     let text = succeed(&here, &["explain", "run"]);
     assert!(text.contains("typical   p") && text.contains("x > ") | text.contains("x ≤ "), "{text}");
     // By the columns of a table that the run has not seen.
-    let other: String =
-        "name,z\n".to_owned() + &(0..60).map(|i| format!("p{i},{}\n", i % 2)).collect::<String>();
+    let other: String = "name,z\n".to_owned() + &lines(60, |i| format!("p{i},{}", i % 2));
     std::fs::write(here.join("other.csv"), other).unwrap();
     let text = succeed(&here, &["explain", "run", "--data", "other.csv", "--id-column", "name"]);
     assert!(text.contains("z = 1 for 100 %, elsewhere 0 %"), "{text}");
@@ -101,7 +105,7 @@ fn a_run_folder_explains_itself() {
 #[test]
 fn hostile_names_are_escaped() {
     let here = folder("explain_hostile");
-    let rows: String = (0..60).map(|i| format!("{},{}\n", i % 2 * 10, i * 7 % 11)).collect();
+    let rows = lines(60, |i| format!("{},{}", i % 2 * 10, i * 7 % 11));
     std::fs::write(here.join("d.csv"), format!("\"<script>alert(1)</script>\",\"a|b\"\n{rows}")).unwrap();
     succeed(&here, &["cluster", "d.csv", "-k", "2", "--save-model", "m.nearfar", "-o", "l.csv"]);
     let page = succeed(&here, &["explain", "m.nearfar", "--format", "html"]);
@@ -216,4 +220,21 @@ fn halves_of_the_points_tell_how_stable_clusters_are() {
     let words = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("fits of other rows find 100 % of it again"), "{words}");
     assert!(succeed(&here, &["explain", "m.nearfar"]).contains("find 100 % of it again"));
+}
+
+#[test]
+fn the_commands_of_the_page_about_explaining_run() {
+    let here = folder("explain_page");
+    let page = include_str!("../../../docs/explain.md");
+    std::fs::write(here.join("names.csv"), "cluster,name\n0,regulars\n1,professionals\n").unwrap();
+    let mut commands = 0;
+    for block in page.split("```sh\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        for line in block.lines().filter_map(|line| line.strip_prefix("nearfar ")) {
+            let args: Vec<&str> = line.split(" #").next().unwrap_or(line).split_whitespace().collect();
+            succeed(&here, &args);
+            commands += 1;
+        }
+    }
+    assert!(commands >= 10, "{commands}");
 }

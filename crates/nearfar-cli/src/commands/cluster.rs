@@ -102,9 +102,37 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     interrupt::set_last_words(None);
     drop(watch);
     let (model, known) = (model, known?);
+    let run = Done {
+        args: &args,
+        data: &data,
+        model: &model,
+        known: &known,
+        settings: &settings,
+        plan: &plan,
+        checkpoint: checkpoint.as_ref(),
+    };
+    tell(&run, clock)
+}
+
+/// A run that came to its end.
+struct Done<'a> {
+    args: &'a ClusterArgs,
+    data: &'a Data,
+    model: &'a Model,
+    known: &'a like::Known,
+    settings: &'a str,
+    plan: &'a Plan,
+    checkpoint: Option<&'a Checkpoint>,
+}
+
+/// Write and print what came of a run.
+fn tell(run: &Done<'_>, clock: Instant) -> Outcome {
+    let Done { args, data, model, known, settings, plan, checkpoint } = *run;
+    let output = &args.output;
+    let picture = output.image_shape.as_ref().map(|shape| shape.picture);
     data.check_unchanged()?;
-    check_model(output, &model)?;
-    let columns = labels::columns(&args.labels, &model, data.table.ids.as_deref(), &known.names)?;
+    check_model(output, model)?;
+    let columns = labels::columns(&args.labels, model, data.table.ids.as_deref(), &known.names)?;
     let (mut columns, noise) = columns;
     let options = SaveOptions {
         similarity: true,
@@ -115,34 +143,28 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
         ..SaveOptions::default()
     };
     if args.labels.outlier_scores {
-        columns.outlier_scores = Some(outlier_scores(&data, &model, &options)?);
+        columns.outlier_scores = Some(outlier_scores(data, model, &options)?);
     }
-    let mut summary = Summary::new(&data, &model, &known, clock.elapsed().as_secs_f64());
+    let mut summary = Summary::new(data, model, known, clock.elapsed().as_secs_f64());
     summary.noise = noise;
-    if let Some(checkpoint) = &checkpoint {
+    if let Some(checkpoint) = checkpoint {
         summary.note_checkpoint(checkpoint);
     }
     summary.ranks = ranks::team().map(|team| team.report());
     summary.standing_by = Some(ranks::standing_by()).filter(|count| *count > 0);
-    let drawn = alone && (output.report.is_some() || output.out_dir.is_some());
+    let drawn = ranks::team().is_none() && (output.report.is_some() || output.out_dir.is_some());
     let record = drawn
-        .then(|| report::record(&data, &model, &options, &summary, &settings, &plan, picture))
+        .then(|| report::record(data, model, &options, &summary, settings, plan, picture))
         .transpose()?;
-    let parts = Parts {
-        data: &data,
-        model: &model,
-        options: &options,
-        columns: &columns,
-        settings: &settings,
-        record: record.as_ref(),
-    };
+    let parts =
+        Parts { data, model, options: &options, columns: &columns, settings, record: record.as_ref() };
     write(output, &parts, &mut summary)?;
-    if let Some(checkpoint) = &checkpoint {
+    if let Some(checkpoint) = checkpoint {
         checkpoint.remove()?; // only now: what it could make again is safe
     }
     let paint = Paint::for_stderr(output.no_color);
     if !output.quiet && !output.json {
-        summary.print(&model, paint, output.verbose);
+        summary.print(model, paint, output.verbose);
     }
     if output.strict && !summary.warnings.is_empty() {
         let count = summary.warnings.len();

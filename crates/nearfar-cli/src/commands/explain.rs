@@ -59,7 +59,7 @@ fn of_model(args: &ExplainArgs, table: Option<&Table>) -> Outcome<Explanation> {
         return Ok(explain_model(&model, None, picture)?);
     };
     check_picture(picture, table.n_features, args)?;
-    Ok(by_table(args, Subject::of(&model)?, table, picture)?)
+    by_table(args, Subject::of(&model)?, table, picture)
 }
 
 fn of_folder(args: &ExplainArgs, table: Option<&Table>) -> Outcome<Explanation> {
