@@ -115,6 +115,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
     objective_: float
     agreement_: float
     seed_: int
+    _model: _nearfar.Model
     cluster_names_: list[str]
     stability_: np.ndarray
     n_features_in_: int

@@ -310,7 +310,7 @@ def _components(X: np.ndarray) -> np.ndarray:
     """Return the rows along the two widest directions of the standardised columns."""
     deviation = X.std(axis=0)
     rows = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
-    values, vectors = np.linalg.eigh(rows.T @ rows)
+    _values, vectors = np.linalg.eigh(rows.T @ rows)
     axes = vectors[:, ::-1][:, :2]
     # The sign of an eigenvector is free: its largest entry is positive.
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
@@ -355,7 +355,9 @@ def confidence(model: Any, *, ax: Any = None) -> Any:
     if not hasattr(model, "probabilities_"):
         raise ValueError(f"{type(model).__name__} does not tell how sure it is; NearFar does")
     ax = _axes(ax)
-    known, first, ticks, names = getattr(model, "cluster_names_", []), 0, [], []
+    known, first = getattr(model, "cluster_names_", []), 0
+    ticks: list[float] = []
+    names: list[str] = []
     for cluster in np.unique(model.labels_):
         sure = np.sort(model.probabilities_[model.labels_ == cluster])[::-1]
         places = np.arange(first, first + len(sure))

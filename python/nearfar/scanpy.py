@@ -109,11 +109,11 @@ def _dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
-def _second(model: NearFar) -> np.ndarray:
+def _second(model: NearFar) -> list[str | None]:
     """Return the name of the next best cluster of every cell; none where no other has any share."""
     shares = model.membership_.copy()
     own = model.labels_ >= 0
     shares[own, model.labels_[own]] = -1
     best = shares.argmax(axis=1)
     there = shares[np.arange(len(shares)), best] > 0
-    return np.where(there, best.astype(str), None)
+    return [str(cluster) if is_there else None for cluster, is_there in zip(best, there, strict=True)]

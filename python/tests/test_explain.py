@@ -60,7 +60,8 @@ def test_predictions_have_a_second_choice(model, customers):
 
 def test_refined_by_hand(model, customers):
     merged = model.rename({0: "regulars"}).merge(1, 3)
-    assert merged.n_clusters_ == 4 and model.n_clusters_ == 5
+    assert merged.n_clusters_ == 4
+    assert model.n_clusters_ == 5
     assert merged.cluster_names_ == ["regulars", "", "", ""]
     assert (merged.labels_ == 1).sum() == np.isin(model.labels_, [1, 3]).sum()
     split = merged.split(1)
@@ -154,7 +155,8 @@ def test_plots_are_methods(model, customers):
         model.plot_confidence(),
         auto.plot_gap(),
     ):
-        assert axes.get_xlabel() and axes.get_ylabel()
+        assert axes.get_xlabel()
+        assert axes.get_ylabel()
     pyplot.close("all")
     assert nearfar.plot.tree is not None
 
