@@ -219,7 +219,8 @@ fn halves_of_the_points_tell_how_stable_clusters_are() {
     let output = nearfar(&here, &[&run[..], &["--save-model", "m.nearfar", "-o", "l.csv"]].concat());
     let words = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("fits of other rows find 100 % of it again"), "{words}");
-    assert!(succeed(&here, &["explain", "m.nearfar"]).contains("find 100 % of it again"));
+    let told = succeed(&here, &["explain", "m.nearfar", "--format", "json"]);
+    assert!(told.contains("find 100 % of it again"), "{told}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub fn explained_text(told: &Explanation) -> String {
     if !told.outliers.is_empty() {
         let rows: Vec<String> =
             told.outliers.iter().map(|(row, score)| format!("{} ({score:.2})", row.title())).collect();
-        text += &format!("\nfarthest out: {}\n", rows.join(", "));
+        text += &format!("\n{:<INDENT$}{}\n", "far out", wrapped(&rows.join(", ")));
     }
     for note in &told.notes {
         text += &format!("\nnote: {note}\n");

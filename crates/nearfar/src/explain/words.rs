@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn thresholds_have_few_digits() {
-        assert_eq!(between(1.6, 1.7), 1.65);
+        assert_eq!(between(1.6, 1.7), 1.6);
         assert_eq!(between(1.9, 3.0), 2.0);
         assert_eq!(between(-0.1, 100.0), 50.0);
         assert_eq!(between(5.0, 5.000_000_1), 5.0);
