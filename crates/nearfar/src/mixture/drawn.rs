@@ -24,18 +24,43 @@ const DEVIATIONS: f64 = 3.0;
 /// Sharper by so much than the first draws it is in any case.
 const FAR_SHARPER: f64 = 0.08;
 /// Rows that graphs are compared on, at most.
-const SHARP_ROWS: usize = 5_000;
+const SHARP_ROWS: usize = 2_500;
+/// Rows of each kind that T is found on, at most.
+const TOLD_ROWS: usize = 5_000;
 /// A column of no more than so many values, or one in so many rows, keeps its values.
 const FEW_VALUES: usize = 20;
 const FEW_SHARE: usize = 20;
 /// Rows are moved by so little that only ties of equal rows are broken.
 const JITTER: f64 = 1e-9;
-/// Rows of each kind that the first look takes.
-const FIRST_LOOK: usize = 1_500;
 /// Fewer draws decide about T where it is this many deviations away from [`TOLD`].
 const CLEAR: f64 = 3.0;
-/// How much a better fit may lower T, at most.
-const BETTER: f64 = 0.02;
+/// What is still to come for a fit that is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Better {
+    /// More rounds, and other starts.
+    Rounds,
+    /// Other starts.
+    Starts,
+}
+
+impl Better {
+    /// How much it may lower T, at most.
+    fn lower(self) -> f64 {
+        match self {
+            Self::Rounds => 0.02,
+            Self::Starts => 0.01,
+        }
+    }
+
+    /// Rows of each kind that are looked at.
+    fn rows(self) -> usize {
+        match self {
+            Self::Rounds => 1_500,
+            Self::Starts => 3_000,
+        }
+    }
+}
+
 /// Stream of the first draw; those after it are next to it, those that sharpness alone needs further on.
 const STREAM: u64 = 10 << 32;
 const SHARPNESS_STREAM: u64 = 1 << 16;
@@ -112,21 +137,28 @@ fn deviation(n: usize) -> f64 {
     0.5 / (2.0 * n as f64).sqrt()
 }
 
-/// A first look: T on some of the rows, if it is so far off that no better fit would pass.
+/// A look at a fit that is still to get better: T on some of the rows, if it is so far off that no better fit would
+/// pass.
 ///
 /// With fewer rows neighbours are farther away and T is nearer to one half, so that this is the milder test.
 pub(super) fn out_of_reach(
     table: &Table,
     parts: &Parts,
+    better: Better,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Option<f64>> {
-    let mut random = Stream::new(seed, STREAM + DRAWS as u64);
-    let n = table.n.min(FIRST_LOOK);
-    let some: Vec<u32> = (0..n).map(|i| (i * table.n / n) as u32).collect();
+    let mut random = Stream::new(seed, STREAM + DRAWS as u64 + u64::from(better == Better::Starts));
+    let some = some_of(table.n, better.rows(), seed);
+    let n = some.len();
     let drawn = draw(table, parts, n, &mut random).joined(&everybody(n));
     let told = told(&table.joined(&some), &drawn, table.width(), &mut random, observer)?;
-    Ok((told > TOLD + BETTER + CLEAR * deviation(n)).then_some(told))
+    Ok((told > TOLD + better.lower() + CLEAR * deviation(n)).then_some(told))
+}
+
+/// At most so many of n rows, by chance: every so-many-th would see few groups of rows that take turns.
+fn some_of(n: usize, most: usize, seed: u64) -> Vec<u32> {
+    super::chosen(&everybody(n), most, seed)
 }
 
 /// Both questions.
@@ -136,8 +168,10 @@ pub(super) fn test(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<MixtureReport> {
-    let (n, width, k) = (table.n, table.width(), parts.k);
-    let data = table.joined(&everybody(n));
+    let (width, k) = (table.width(), parts.k);
+    let compared = some_of(table.n, TOLD_ROWS, seed);
+    let n = compared.len();
+    let data = table.joined(&compared);
     let mut report = MixtureReport::default();
     let mut draws: Vec<Vec<f64>> = Vec::new();
     let mut total = 0.0;
@@ -155,11 +189,7 @@ pub(super) fn test(
     if report.told >= TOLD {
         return Ok(report);
     }
-    let few: Vec<u32> = if n > SHARP_ROWS {
-        (0..SHARP_ROWS).map(|at| (at * n / SHARP_ROWS) as u32).collect()
-    } else {
-        everybody(n)
-    };
+    let few = some_of(n, SHARP_ROWS, seed);
     let sharp = |rows: &[f64]| {
         let rows: Vec<f64> =
             few.iter().flat_map(|i| &rows[*i as usize * width..(*i as usize + 1) * width]).copied().collect();
@@ -196,9 +226,9 @@ fn allowed(drawn: &[f64]) -> f64 {
     (most + SHARPER).max(mean + DEVIATIONS * deviation)
 }
 
-/// How many parts are the likeliest of some row, and the mean posterior of the likeliest part.
-pub(super) fn certainty(table: &Table, parts: &Parts) -> (usize, f64) {
-    let (mut used, mut sum) = (vec![false; parts.k], 0.0);
+/// The likeliest part of every row, and its posterior.
+pub(super) fn likeliest_parts(table: &Table, parts: &Parts) -> Vec<(u32, f64)> {
+    let mut found = Vec::with_capacity(table.n);
     let mut block = Block::default();
     for start in (0..table.n).step_by(BLOCK) {
         let count = BLOCK.min(table.n - start);
@@ -206,10 +236,17 @@ pub(super) fn certainty(table: &Table, parts: &Parts) -> (usize, f64) {
             (0..table.m).flat_map(|j| table.number(j)[start..start + count].iter().copied()).collect();
         let codes: Vec<u16> =
             table.codes.iter().flat_map(|codes| codes[start..start + count].iter().copied()).collect();
-        for (part, posterior) in super::fit::likeliest(parts, &numbers, &codes, count, &mut block) {
-            used[part as usize] = true;
-            sum += posterior;
-        }
+        found.extend(super::fit::likeliest(parts, &numbers, &codes, count, &mut block));
+    }
+    found
+}
+
+/// How many parts are the likeliest of some row, and the mean posterior of the likeliest part.
+pub(super) fn certainty(table: &Table, parts: &Parts) -> (usize, f64) {
+    let (mut used, mut sum) = (vec![false; parts.k], 0.0);
+    for (part, posterior) in likeliest_parts(table, parts) {
+        used[part as usize] = true;
+        sum += posterior;
     }
     (used.iter().filter(|used| **used).count(), sum / table.n.max(1) as f64)
 }

@@ -9,6 +9,9 @@ use crate::error::Result;
 use crate::labels::canonical::renumber;
 use crate::labels::kmeans::KMeansParams;
 use crate::observe::{Observer, Stage, go_on};
+use crate::partition::tree_for;
+use crate::tree::{MergeTree, Nothing};
+use crate::views::judge::start_network;
 
 /// Parts of one shape, with these tails, from these labels.
 type Job<'a> = (Covariance, Vec<Option<f64>>, &'a [usize]);
@@ -24,7 +27,9 @@ const ROWS_FOR_FULL: f64 = 1.5;
 /// Degrees of freedom of the tails that are tried.
 pub(super) const TAILS: [Option<f64>; 3] = [None, Some(5.0), Some(2.0)];
 /// A kind whose BIC on the first start is above the best by more than this for each row is not tried on the others.
-const HOPELESS: f64 = 0.2;
+const HOPELESS: f64 = 0.05;
+/// The same after the few rounds of a quick look.
+const UNSETTLED: f64 = 0.4;
 
 /// A mixture fitted to a table.
 #[derive(Clone, Debug)]
@@ -77,6 +82,25 @@ pub(super) fn starts(
     found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     found.dedup_by(|later, earlier| later.2 == earlier.2);
     Ok(found.into_iter().map(|(_, _, labels)| labels).collect())
+}
+
+/// Clusters of the graph of a table's rows: where EM begins, too, as k-means is apt to miss small parts.
+pub(super) struct GraphStarts(MergeTree);
+
+impl GraphStarts {
+    /// For up to so many parts.
+    pub(super) fn new(table: &Table, most: usize, seed: u64, observer: &dyn Observer) -> Result<Self> {
+        let everybody: Vec<u32> = (0..table.n as u32).collect();
+        let rows = table.joined(&everybody);
+        let network = start_network(&rows, table.n, table.width(), observer)?;
+        Ok(Self(tree_for(&network, most, seed, &Nothing)))
+    }
+
+    /// Exactly k clusters; `None` where there are not so many.
+    pub(super) fn at(&self, k: usize) -> Option<Vec<usize>> {
+        let found = (k > 1 && k <= self.0.most()).then(|| self.0.labels_at(k));
+        Some(found?.into_iter().map(|label| label as usize).collect())
+    }
 }
 
 /// EM from one start.
@@ -232,27 +256,53 @@ fn with_tails(
     Ok(fits)
 }
 
-/// A quick fit of one start: the best covariance of normal parts after a few rounds, then the best tail.
+/// What a quick look at a few starts found.
+pub(super) struct Quick {
+    /// The best of it.
+    pub(super) best: Fitted,
+    /// The start that it came from.
+    pub(super) start: usize,
+    /// Covariances that may still turn out to be the best.
+    pub(super) covariances: Vec<Covariance>,
+    /// Tails that may, normal ones first.
+    pub(super) tails: Vec<Option<f64>>,
+}
+
+/// A quick fit of a few starts: the best start and covariance of normal parts after a few rounds, then the best tail.
 pub(super) fn quick(
     table: &Table,
     k: usize,
     covariances: &[Covariance],
-    start: &[usize],
+    starts: &[Vec<usize>],
     observer: &dyn Observer,
-) -> Result<Option<Fitted>> {
-    let normal = |covariance: &Covariance| {
+) -> Result<Option<Quick>> {
+    let normal = |(covariance, labels): (&Covariance, &Vec<usize>)| {
         let kind = Kind { covariance: *covariance, tail: None };
-        fit(table, k, kind, (Start::Labels(start), FIRST_ROUNDS), observer)
+        fit(table, k, kind, (Start::Labels(labels), FIRST_ROUNDS), observer)
     };
-    let fits: Result<Vec<Fitted>> = covariances.par_iter().map(normal).collect();
-    let Some(best) = lowest(fits?) else { return Ok(None) };
+    let from = |labels| covariances.par_iter().map(move |covariance| normal((covariance, labels))).collect();
+    let fits: Result<Vec<Vec<Fitted>>> = starts.par_iter().map(from).collect();
+    let fits = fits?;
+    let best_of = |fits: &[Fitted]| fits.iter().map(|fit| fit.bic).fold(f64::INFINITY, f64::min);
+    let start =
+        (1..fits.len()).fold(0, |best, at| if best_of(&fits[at]) < best_of(&fits[best]) { at } else { best });
+    let fits = &fits[start];
+    let Some(best) = lowest(fits.iter().cloned()) else { return Ok(None) };
     let tails = if table.m == 0 { &[] } else { &TAILS[1..] };
     let heavy = |tail: &Option<f64>| {
         let kind = Kind { covariance: best.parts.covariance, tail: *tail };
         fit(table, k, kind, (Start::Parts(&best.parts), FIRST_ROUNDS), observer)
     };
     let heavy: Result<Vec<Fitted>> = tails.par_iter().map(heavy).collect();
-    Ok(lowest(std::iter::once(best.clone()).chain(heavy?)))
+    let heavy = heavy?;
+    let near = UNSETTLED * table.n as f64;
+    let covariances = fits.iter().filter(|fit| fit.bic <= best.bic + near).map(|fit| fit.parts.covariance);
+    let covariances = covariances.collect();
+    let Some(best) = lowest(std::iter::once(best).chain(heavy.iter().cloned())) else { return Ok(None) };
+    let heavy = heavy.iter().filter(|fit| fit.bic <= best.bic + near).map(|fit| fit.parts.tail);
+    // Heavy tails begin at the normal fit.
+    let tails = std::iter::once(None).chain(heavy).collect();
+    Ok(Some(Quick { best, start, covariances, tails }))
 }
 
 /// Posteriors of all parts, row by row, of rows `start` to `start + count`.

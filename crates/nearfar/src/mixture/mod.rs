@@ -26,7 +26,8 @@ use crate::input::Samples;
 use crate::math::rng::Stream;
 use crate::observe::{Observer, Stage, go_on};
 use columns::{Columns, Table};
-use fit::{First, TAILS, continued, covariances, posteriors, quick, starts};
+use drawn::Better;
+use fit::{First, GraphStarts, TAILS, continued, covariances, posteriors, quick, starts};
 use parts::{Block, Parts};
 
 /// Rows that are worked on together; fixed, so that sums do not depend on the number of threads.
@@ -302,16 +303,34 @@ pub(crate) fn try_mixture(
     let few = chosen(&which, CHOOSING_ROWS.max(CHOOSING_ROWS_PER_NUMBER * k * table.m), seed);
     let smaller = (few.len() < which.len()).then(|| columns.show(samples, &few));
     let chooser = smaller.as_ref().unwrap_or(&table);
-    let covariances = covariances(chooser, k);
-    let starts = starts(chooser, k, (STARTS, seed), observer)?;
-    if effort == Effort::Test {
-        let Some(fitted) = quick(chooser, k, &covariances, &starts[0], observer)? else { return Ok(None) };
-        if let Some(told) = drawn::out_of_reach(&table, &fitted.parts, seed, observer)? {
-            let report = MixtureReport { told, ..MixtureReport::default() };
-            return Ok(Some(Fit::reported(samples, columns, &table, fitted.parts, report)));
-        }
+    let (mut covariances, mut tails) = (covariances(chooser, k), TAILS.to_vec());
+    let mut starts = starts(chooser, k, (STARTS, seed), observer)?;
+    if k > 1
+        && let Some(by_graph) = GraphStarts::new(chooser, k, seed, observer)?.at(k)
+    {
+        starts.insert(0, by_graph);
     }
-    let first = First::new(chooser, k, (&covariances, &TAILS), starts, observer)?;
+    let given_up = |parts: Parts, told: f64, columns: Columns| {
+        let report = MixtureReport { told, ..MixtureReport::default() };
+        Ok(Some(Fit::reported(samples, columns, &table, parts, report)))
+    };
+    if effort == Effort::Test {
+        let Some(quick) = quick(chooser, k, &covariances, &starts[..starts.len().min(2)], observer)? else {
+            return Ok(None);
+        };
+        starts.swap(0, quick.start);
+        if let Some(told) = drawn::out_of_reach(&table, &quick.best.parts, Better::Rounds, seed, observer)? {
+            return given_up(quick.best.parts, told, columns);
+        }
+        (covariances, tails) = (quick.covariances, quick.tails);
+    }
+    let first = First::new(chooser, k, (&covariances, &tails), starts, observer)?;
+    if effort == Effort::Test
+        && let Some(best) = first.best()
+        && let Some(told) = drawn::out_of_reach(&table, &best.parts, Better::Starts, seed, observer)?
+    {
+        return given_up(best.parts, told, columns);
+    }
     let Some(mut fitted) = first.best_of_all(chooser, observer)? else { return Ok(None) };
     if smaller.is_some() {
         fitted = continued(&table, &fitted.parts, observer)?;

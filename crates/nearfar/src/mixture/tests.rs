@@ -349,3 +349,22 @@ fn wide_overlapping_groups_are_a_mixture_although_their_graphs_vary() {
         assert!(report.explains && found > 0.75, "{seed}: {found} {report:?}");
     }
 }
+#[test]
+fn overlapping_groups_are_counted() {
+    for seed in 0..4 {
+        let made = crate::generate::blobs(1500, 2, 5, 1.2, seed).unwrap();
+        let samples = Samples::from_rows(&made.data, 1500, 2).unwrap();
+        let found = count_by_mixture(&samples, 0, &Silent).unwrap().map(|(_, report)| report.parts);
+        assert_eq!(found, Some(5), "seed {seed}");
+    }
+}
+
+#[test]
+fn rows_that_take_turns_are_a_mixture_like_any_other() {
+    // Every twentieth row is of the same group: looking at every so-many-th row would miss most of the groups.
+    let made = crate::generate::mixture(5000, 16, 20, 1.0, 1).unwrap();
+    let (labels, _, report, _) = tried(&made.data, 5000, 20, Effort::Test);
+    assert!(report.explains, "{report:?}");
+    let truth: Vec<u32> = made.truth.iter().map(|class| *class as u32).collect();
+    assert!(agreement(&labels, &truth) > 0.999);
+}

@@ -42,6 +42,8 @@ impl Leiden {
 const STREAM: u64 = 5 << 32;
 /// How freely refinement chooses among clusters that gain, as a share of a typical edge.
 const FREEDOM: f64 = 0.05;
+/// Visits to a node, on average and at most, where parts of clusters are wanted and not the clusters themselves.
+const VISITS: usize = 3;
 /// A move must gain more than this share of the node's degree, so that rounding never moves anybody for ever.
 const LEAST_GAIN: f64 = 1e-12;
 
@@ -71,7 +73,7 @@ pub(super) fn parts(network: &Network, seed: u64) -> (Vec<u32>, usize) {
     let mut random = Stream::new(seed, STREAM);
     let mut scratch = Scratch::default();
     let mut clusters: Vec<u32> = (0..n as u32).collect();
-    move_nodes(network, &rule, &mut clusters, &mut random, &mut scratch);
+    move_nodes(network, &rule, &mut clusters, VISITS * n, &mut random, &mut scratch);
     let n_clusters = renumber(&mut clusters);
     let mut parts = refine(network, &rule, &clusters, n_clusters, &mut random, &mut scratch);
     let n_parts = renumber(&mut parts);
@@ -84,7 +86,7 @@ pub(super) fn settled(network: &Network, settings: &Leiden, start: &[u32]) -> Ve
     renumber(&mut labels);
     if let Some(rule) = Rule::of(network, settings) {
         let mut random = Stream::new(settings.seed, STREAM);
-        move_nodes(network, &rule, &mut labels, &mut random, &mut Scratch::default());
+        move_nodes(network, &rule, &mut labels, usize::MAX, &mut random, &mut Scratch::default());
         renumber(&mut labels);
     }
     labels
@@ -176,7 +178,7 @@ fn pass(
     let mut clusters = labels.to_vec();
     loop {
         let graph = level.as_ref().unwrap_or(network);
-        changed |= move_nodes(graph, rule, &mut clusters, random, scratch);
+        changed |= move_nodes(graph, rule, &mut clusters, usize::MAX, random, scratch);
         let n_clusters = renumber(&mut clusters);
         if level.is_none() {
             labels.copy_from_slice(&clusters);
@@ -207,11 +209,13 @@ fn pass(
     }
 }
 
-/// Move nodes to the cluster where they gain most, those whose surroundings changed again; whether anybody moved.
+/// Move nodes to the cluster where they gain most, those whose surroundings changed again, until nobody moves or so
+/// many nodes were visited; whether anybody moved.
 fn move_nodes(
     network: &Network,
     rule: &Rule,
     clusters: &mut [u32],
+    visits: usize,
     random: &mut Stream,
     scratch: &mut Scratch,
 ) -> bool {
@@ -226,12 +230,14 @@ fn move_nodes(
     }
     let mut empty: Vec<u32> = (0..n as u32).rev().filter(|c| count[*c as usize] == 0).collect();
     let mut moved = false;
+    let mut visits = visits;
     // A queue in a ring: no more than n nodes wait at a time.
     let (mut head, mut waiting) = (0, n);
-    while waiting > 0 {
+    while waiting > 0 && visits > 0 {
         let node = scratch.queue[head] as usize;
         head = if head + 1 == n { 0 } else { head + 1 };
         waiting -= 1;
+        visits -= 1;
         scratch.queued[node] = false;
         let (old, own) = (clusters[node], mass_of[node]);
         scratch.look(network, node, clusters, |_| true);

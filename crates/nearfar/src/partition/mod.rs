@@ -26,7 +26,7 @@ const FINE: f64 = 1.5;
 /// More nodes than this are many: the resolution is then sought on small parts of the graph.
 const MANY: usize = 1_500;
 /// Parts are made of parts while there are more than this.
-const MANY_PARTS: usize = 5_000;
+const MANY_PARTS: usize = 1_500;
 /// Parts that there must be for each cluster wanted, so that clusters can be made of them.
 const PARTS: usize = 8;
 
@@ -36,13 +36,52 @@ const PARTS: usize = 8;
 /// Of a graph of many nodes the resolution is sought on small parts of it; then the nodes move once more by themselves.
 #[must_use]
 pub(crate) fn fine(network: &Network, at_least: usize, seed: u64) -> Vec<u32> {
-    if let Some((small, parts)) = by_parts(network, at_least, seed) {
-        let (of_parts, resolution) = raised(&small, at_least, seed, 1.0);
-        let coarse: Vec<u32> = parts.iter().map(|part| of_parts[*part as usize]).collect();
-        let labels = leiden::settled(network, &Leiden::new(resolution, seed), &coarse);
-        return if count(&labels) >= at_least { labels } else { coarse };
+    let small = by_parts(network, at_least, seed);
+    fine_of(network, at_least, seed, small.as_ref())
+}
+
+/// The same with the graph of small parts and the part of every node, where there is one.
+fn fine_of(network: &Network, at_least: usize, seed: u64, small: Option<&(Network, Vec<u32>)>) -> Vec<u32> {
+    let Some((small, parts)) = small else { return raised(network, at_least, seed, 1.0).0 };
+    let (of_parts, resolution) = raised(small, at_least, seed, 1.0);
+    let coarse: Vec<u32> = parts.iter().map(|part| of_parts[*part as usize]).collect();
+    let labels = leiden::settled(network, &Leiden::new(resolution, seed), &coarse);
+    if count(&labels) >= at_least { labels } else { coarse }
+}
+
+/// The same within clusters that stay as they are, of which `inner` has the edges; small parts of the whole graph,
+/// where there were any, are cut at the bounds of clusters and serve again.
+pub(crate) fn fine_within(
+    inner: &Network,
+    clusters: &[u32],
+    (at_least, seed): (usize, u64),
+    parts: Option<&[u32]>,
+) -> Vec<u32> {
+    let small = parts.map(|parts| {
+        let (cut, n_cut) = crossed(parts, clusters);
+        (inner.aggregated(&cut, n_cut), cut)
+    });
+    match small.filter(|(small, _)| small.n_nodes() >= PARTS * at_least) {
+        Some(small) => fine_of(inner, at_least, seed, Some(&small)),
+        None => fine(inner, at_least, seed),
     }
-    raised(network, at_least, seed, 1.0).0
+}
+
+/// Labels by which nodes are the same where both of these are, numbered by first appearance, and how many there are.
+fn crossed(a: &[u32], b: &[u32]) -> (Vec<u32>, usize) {
+    let mut known: Vec<Vec<(u32, u32)>> = vec![Vec::new(); count(a)];
+    let mut next = 0;
+    let mut both = Vec::with_capacity(a.len());
+    for (a, b) in a.iter().zip(b) {
+        let known = &mut known[*a as usize];
+        let label = known.iter().find(|(other, _)| other == b).map(|(_, label)| *label);
+        both.push(label.unwrap_or_else(|| {
+            known.push((*b, next));
+            next += 1;
+            next - 1
+        }));
+    }
+    (both, next as usize)
 }
 
 /// The partition of all nodes with the first resolution, from this one upwards, that gives clusters enough.
@@ -95,7 +134,20 @@ fn count(labels: &[u32]) -> usize {
 /// The merge tree of a partition fine enough for k clusters.
 #[must_use]
 pub(crate) fn tree_for(network: &Network, k: usize, seed: u64, evidence: &dyn Evidence) -> MergeTree {
-    MergeTree::new(network, &fine(network, fine_for(k, network.n_nodes()), seed), evidence)
+    tree_and_parts(network, k, seed, evidence).0
+}
+
+/// The same, with the small parts of a graph of many nodes.
+pub(crate) fn tree_and_parts(
+    network: &Network,
+    k: usize,
+    seed: u64,
+    evidence: &dyn Evidence,
+) -> (MergeTree, Option<Vec<u32>>) {
+    let at_least = fine_for(k, network.n_nodes());
+    let small = by_parts(network, at_least, seed);
+    let fine = fine_of(network, at_least, seed, small.as_ref());
+    (MergeTree::new(network, &fine, evidence), small.map(|(_, parts)| parts))
 }
 
 /// Clusters of the fine partition that k of n nodes are made of.

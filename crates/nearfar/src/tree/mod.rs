@@ -111,14 +111,15 @@ impl MergeTree {
         Self { leaves, n_leaves, merges, pieces }
     }
 
-    /// The same with leaves divided further, until there are about `most`: every cluster of this tree stays one.
+    /// The same with leaves divided further, until there are about `most`: every cluster of this tree stays one. Small
+    /// parts of the graph, where they are known, need not be found again.
     #[must_use]
-    pub fn deepened(self, network: &Network, most: usize, seed: u64) -> Self {
+    pub(crate) fn deepened(self, network: &Network, most: usize, seed: u64, small: Option<&[u32]>) -> Self {
         if self.n_leaves >= most {
             return self;
         }
         let inner = network.within(&self.leaves);
-        let mut parts = crate::partition::fine(&inner, most, seed);
+        let mut parts = crate::partition::fine_within(&inner, &self.leaves, (most, seed), small);
         let n_parts = renumber(&mut parts);
         if n_parts <= self.n_leaves {
             return self;

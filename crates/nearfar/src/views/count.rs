@@ -97,7 +97,7 @@ mod tests {
         let samples = Samples::from_rows(rows, n, rows.len() / n).unwrap();
         let standard = Standard::new(&samples.spreads());
         let which: Vec<u32> = (0..n as u32).collect();
-        let of = |view| curve(&samples, &which, (view, &standard), (60, 0, 2), &Silent).unwrap();
+        let of = |view| curve(&samples, &which, (view, &standard), (30, 60, 0, 2), &Silent).unwrap().0;
         let curves = [of(View::Raw), of(View::Standard)];
         Counted::by_gap(&curves.iter().collect::<Vec<_>>(), n)
     }

@@ -8,7 +8,7 @@ use crate::input::{Input, Metric, Samples};
 use crate::math::rng::Stream;
 use crate::neighbors::split::check_together;
 use crate::processes::Share;
-use crate::views::{JUDGED, MANY, SAMPLE_STREAM, Shown, Standard, View, Views, worth_a_look};
+use crate::views::{JUDGED, JUDGED_WHOLE, MANY, SAMPLE_STREAM, Shown, Standard, View, Views, worth_a_look};
 
 /// Rows that a mixture is fitted on, at most; views are judged on some of them.
 const SAMPLED: usize = 10_000;
@@ -52,7 +52,8 @@ impl<'a> Data<'a> {
         let standard = Standard::new(&spreads);
         let sampled = sampled(share.n_rows(), seed);
         let whole = !share.is_split() && sampled.len() == share.n_rows();
-        let judged = chosen(sampled.len(), JUDGED, seed, JUDGED_STREAM);
+        let judging = if sampled.len() > JUDGED_WHOLE { JUDGED } else { sampled.len() };
+        let judged = chosen(sampled.len(), judging, seed, JUDGED_STREAM);
         let mut this =
             Self { rows, metric, share, standard, sample: None, sampled, judged, views: Vec::new() };
         if !whole {

@@ -5,9 +5,8 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::input::{Input, Metric, Samples};
-use crate::learn::nearfar::LISTS;
 use crate::math::rng::Stream;
-use crate::neighbors::nearest::listed;
+use crate::neighbors::nearest::{Listed, listed};
 use crate::observe::Observer;
 use crate::partition::{Network, fine};
 use crate::slices::ranked::Ranked;
@@ -15,7 +14,7 @@ use crate::tree::{MergeTree, Nothing};
 use crate::views::{Shown, Standard, View};
 
 /// Neighbours that are looked up where only modularity is asked for.
-const JUDGING_LISTS: usize = 30;
+pub(crate) const JUDGING_LISTS: usize = 30;
 /// Edges between two clusters that mean nothing.
 const CHANCE_EDGES: f64 = 2.0;
 /// Stream of the shuffled columns.
@@ -109,29 +108,32 @@ impl Along {
     }
 }
 
-/// The curve of some rows of a view; the null is the mean of so many shuffles.
+/// The curve of some rows of a view, and the lists of so many neighbours that it was found by; the null is the mean
+/// of so many shuffles.
 pub(crate) fn curve(
     samples: &Samples<'_>,
     which: &[u32],
     (view, standard): (View, &Standard),
-    (most, seed, shuffles): (usize, u64, u64),
+    (lists, most, seed, shuffles): (usize, usize, u64, u64),
     observer: &dyn Observer,
-) -> Result<Curve> {
+) -> Result<(Curve, Listed)> {
     let (n, m) = (which.len(), samples.n_features());
-    let of = |shown: &Shown| -> Result<Along> {
+    let of = |shown: &Shown, lists: usize| -> Result<(Along, Listed)> {
         let input = Input::Samples(shown.samples(n, m)?, Metric::Euclidean);
-        let ranked = Ranked::new(&listed(&input, JUDGING_LISTS, observer)?, JUDGING_LISTS);
-        Ok(Along::new(&Network::new(&ranked.start_graph()), most, seed))
+        let listed = listed(&input, lists, observer)?;
+        let graph = Ranked::new(&listed, lists).start_graph();
+        Ok((Along::new(&Network::new(&graph), most, seed), listed))
     };
     let shown = Shown::rows(samples, which, view, standard);
     let null_of = |shuffle: u64| -> Result<Along> {
         let mut shuffled = shown.clone();
         shuffled.shuffle_columns(m, &mut Stream::new(seed, SHUFFLE_STREAM + shuffle));
-        of(&shuffled)
+        Ok(of(&shuffled, JUDGING_LISTS)?.0)
     };
     let nulls = || (0..shuffles).into_par_iter().map(null_of).collect::<Result<Vec<Along>>>();
-    let (quality, nulls) = rayon::join(|| of(&shown), nulls);
-    Ok(quality?.with(Along::mean_of(nulls?)))
+    let (found, nulls) = rayon::join(|| of(&shown, lists), nulls);
+    let (quality, listed) = found?;
+    Ok((quality.with(Along::mean_of(nulls?)), listed))
 }
 
 /// The curve of pairs, of which there are no columns to shuffle: the ends of the edges are dealt out anew instead.
@@ -140,6 +142,13 @@ pub(crate) fn curve_of_pairs(ranked: &Ranked, most: usize, seed: u64) -> Curve {
     let null = Network::new(&network.rewired(&mut Stream::new(seed, SHUFFLE_STREAM)));
     let (quality, null) = rayon::join(|| Along::new(&network, most, seed), || Along::new(&null, most, seed));
     quality.with(null)
+}
+
+/// The starting graph of some rows.
+pub(crate) fn start_network(rows: &[f64], n: usize, m: usize, observer: &dyn Observer) -> Result<Network> {
+    let input = Input::Samples(Samples::from_rows(rows, n, m)?, Metric::Euclidean);
+    let ranked = Ranked::new(&listed(&input, JUDGING_LISTS, observer)?, JUDGING_LISTS);
+    Ok(Network::new(&ranked.start_graph()))
 }
 
 /// Modularity of the partition into k of the starting graph of some rows.
@@ -151,8 +160,6 @@ pub(crate) fn sharpness(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<f64> {
-    let input = Input::Samples(Samples::from_rows(rows, n, m)?, Metric::Euclidean);
-    let ranked = Ranked::new(&listed(&input, LISTS, observer)?, LISTS);
-    let network = Network::new(&ranked.start_graph());
+    let network = start_network(rows, n, m, observer)?;
     Ok(network.modularity(&crate::partition::into_exactly(&network, k, seed, &Nothing), 1.0))
 }

@@ -21,12 +21,15 @@ use crate::math::kernel::normalize;
 
 /// More points than this are many: of these a sample stands for all in judging views and fitting mixtures.
 pub(crate) const MANY: usize = 12_000;
-/// Points that views are judged on, at most.
-pub(crate) const JUDGED: usize = 3_000;
+/// Views of more points are judged on a sample, of so many.
+pub(crate) const JUDGED_WHOLE: usize = 3_000;
+pub(crate) const JUDGED: usize = 2_000;
 /// How quickly trust in a view falls with its mark.
 pub(crate) const TAU: f64 = 0.05;
 /// Views with less weight are not learnt: of few points, and of many, where a search takes long.
 pub(crate) const LEAST_WEIGHT: [f64; 2] = [0.01, 0.2];
+/// Views that are learnt, at most: of few points, and of many.
+pub(crate) const MOST_VIEWS: [usize; 2] = [4, 2];
 /// Stream of samples.
 pub(crate) const SAMPLE_STREAM: u64 = 7 << 32;
 

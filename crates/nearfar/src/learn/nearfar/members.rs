@@ -224,18 +224,25 @@ impl Learner<'_> {
         let seed = self.seed.wrapping_mul(100).wrapping_add(t as u64);
         let (start, resolution) = &ground.starts[t % STARTS];
         let (mut labels, mut near, mut rounds) = (start.clone(), Vec::new(), Vec::new());
+        let mut still = None;
         for round in 1..=ROUNDS {
             go_on(self.observer, Stage::Learn)?;
-            let before = (labels, near);
-            near = weights(&ranked.agreement(&before.0), TRUSTED[t]);
-            let graph = match &ground.parts {
-                Some(parts) => ranked.graph_of_parts(&near, parts),
-                None => ranked.graph(&near),
+            let told = if let Some(quality) = still {
+                // Labels that a round left as they were give the same weights, graph and labels again.
+                [quality, 0.0, 0.0]
+            } else {
+                let before = (labels, near);
+                near = weights(&ranked.agreement(&before.0), TRUSTED[t]);
+                let graph = match &ground.parts {
+                    Some(parts) => ranked.graph_of_parts(&near, parts),
+                    None => ranked.graph(&near),
+                };
+                let network = Network::new(&graph);
+                (labels, _) = self.divided(view, &network, ground, (seed, *resolution));
+                let quality = network.modularity(&ground.of_nodes(&labels), 1.0);
+                [quality, moved(&before.0, &labels), change(&before.1, &near)]
             };
-            let network = Network::new(&graph);
-            (labels, _) = self.divided(view, &network, ground, (seed, *resolution));
-            let quality = network.modularity(&ground.of_nodes(&labels), 1.0);
-            let told = [quality, moved(&before.0, &labels), change(&before.1, &near)];
+            still = (told[1] == 0.0).then_some(told[0]);
             self.observer.notice(&Event::Iteration { member: place, row: &traced(round, told) });
             rounds.push(told);
         }

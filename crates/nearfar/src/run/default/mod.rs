@@ -36,7 +36,7 @@ use crate::tree::MergeTree;
 use crate::tree::bridges::Bridges;
 use crate::views::data::Data;
 use crate::views::judge;
-use crate::views::{Counted, Curve, LEAST_WEIGHT, MANY, TAU, View};
+use crate::views::{Counted, Curve, LEAST_WEIGHT, MANY, MOST_VIEWS, TAU, View};
 
 /// Shuffles behind the null where clusters are counted.
 const COUNTING_SHUFFLES: u64 = 2;
@@ -105,13 +105,15 @@ struct Seen {
     view: View,
     weight: f64,
     curve: Option<Curve>,
+    /// Neighbours that were found while the view was judged.
+    listed: Option<Listed>,
     ranked: Option<Ranked>,
     sigma: Option<Vec<f64>>,
 }
 
 impl Seen {
     fn of(view: View, curve: Option<Curve>) -> Self {
-        Self { view, weight: 1.0, curve, ranked: None, sigma: None }
+        Self { view, weight: 1.0, curve, listed: None, ranked: None, sigma: None }
     }
 }
 
@@ -222,25 +224,32 @@ impl Stages<'_> {
         let (sample, which) = (data.sample()?, data.judged());
         // What only weighs the views may be rougher than what says how many clusters there are.
         let shuffles = if self.params.find_clusters { COUNTING_SHUFFLES } else { 1 };
-        let curves: Result<Vec<Curve>> = data
+        // Where all rows are judged, their neighbours are those that the members learn from.
+        let whole = !data.share.is_split()
+            && which.len() == data.rows.n_samples()
+            && data.metric == Metric::Euclidean
+            && self.checkpoint.is_none();
+        let lists = if whole { LISTS.max(SIGMA_NEIGHBOR) } else { judge::JUDGING_LISTS };
+        let seen: Result<Vec<Seen>> = data
             .views
             .par_iter()
             .map(|view| {
                 go_on(self.observer, Stage::Views)?;
-                let curve = judge::curve(
+                let (curve, listed) = judge::curve(
                     &sample,
                     which,
                     (*view, &data.standard),
-                    (most, seed, shuffles),
+                    (lists, most, seed, shuffles),
                     &Unheard(self.observer),
-                );
+                )?;
                 let (done, total) = (1, data.views.len() as u64);
                 self.observer.notice(&Event::Progress { stage: Stage::Views, done, total });
-                curve
+                // Those that are not exact may be found better by a guess.
+                let listed = Some(listed).filter(|listed| whole && !listed.search.approximate);
+                Ok(Seen { listed, ..Seen::of(*view, Some(curve)) })
             })
             .collect();
-        let seen = data.views.iter().zip(curves?);
-        self.views = seen.map(|(view, curve)| Seen::of(*view, Some(curve))).collect();
+        self.views = seen?;
         self.save_curves();
         Ok(())
     }
@@ -314,7 +323,10 @@ impl Stages<'_> {
                 self.account.views.push(Trust { view: seen.view, weight: seen.weight, quality, null });
             }
         }
-        let least = LEAST_WEIGHT[usize::from(n > MANY)];
+        let many = usize::from(n > MANY);
+        let mut weights: Vec<f64> = self.views.iter().map(|seen| seen.weight).collect();
+        weights.sort_by(|a, b| b.total_cmp(a));
+        let least = weights.get(MOST_VIEWS[many] - 1).copied().unwrap_or(0.0).max(LEAST_WEIGHT[many]);
         self.views.retain(|seen| seen.weight >= least);
         if self.account.engine == Engine::Mixture {
             // Only the tree is still to be made: one view is enough.
@@ -335,7 +347,10 @@ impl Stages<'_> {
             let (before, rest) = views.split_at_mut(at);
             let known = before.last().and_then(|seen| seen.ranked.as_ref());
             let seen = &mut rest[0];
-            let listed = self.listed(data, seen.view, known, observer)?;
+            let listed = match seen.listed.take() {
+                Some(listed) => listed,
+                None => self.listed(data, seen.view, known, observer)?,
+            };
             if at == 0 {
                 findings.warnings.extend(listed.warnings.iter().cloned());
             }
@@ -413,7 +428,7 @@ impl Stages<'_> {
         let best = (0..ready.len()).fold(0, |best, at| if ready[at].1 > ready[best].1 { at } else { best });
         let consensus = Consensus::new(&ready, &members);
         let network = Network::new(&consensus.graph);
-        let tree = crate::partition::tree_for(&network, k, self.params.seed, &bridges[best]);
+        let (tree, parts) = crate::partition::tree_and_parts(&network, k, self.params.seed, &bridges[best]);
         let labels = tree.labels_at(k);
         self.account.pieces = tree.pieces();
         if tree.pieces() > k {
@@ -421,7 +436,7 @@ impl Stages<'_> {
         }
         consensus.tell(findings, &labels, &members, &ready);
         findings.lenses = self.lenses(|at| consensus.weights_of(at, &members));
-        findings.tree = Some(tree.deepened(&network, levels(k, n), self.params.seed));
+        findings.tree = Some(tree.deepened(&network, levels(k, n), self.params.seed, parts.as_deref()));
         findings.take_graph(consensus.graph.without_zeros());
         self.far_weights(findings, best, &labels);
         Ok(())
@@ -441,7 +456,7 @@ impl Stages<'_> {
         let labels: Vec<u32> = findings.labels.iter().map(|label| *label as u32).collect();
         let tree = MergeTree::new(&network, &labels, &bridges);
         self.account.pieces = tree.pieces();
-        findings.tree = Some(tree.deepened(&network, levels(k, n), self.params.seed));
+        findings.tree = Some(tree.deepened(&network, levels(k, n), self.params.seed, None));
         let near = ranked::weights(&ranked.agreement(&labels), TRUSTED[1]);
         findings.near_weights = of_all_ranks(&near, n);
         findings.lenses = self.lenses(|_| near.clone());
