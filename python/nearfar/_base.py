@@ -1,4 +1,7 @@
-"""What all estimators share: parameters in, a fitted model, attributes out."""
+"""What all estimators share: parameters in, a fitted model, attributes out.
+
+One class in one file, although long: parameters, fitting and attributes are what an estimator is.
+"""
 
 from __future__ import annotations
 

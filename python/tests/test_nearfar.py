@@ -1,4 +1,7 @@
-"""The default estimator: the number of clusters, the tree, how sure it is, and how it came to its answer."""
+"""The default estimator: the number of clusters, the tree, how sure it is, and how it came to its answer.
+
+One file, although long: a list of short tests of one estimator.
+"""
 
 import copy
 import pickle

@@ -1,4 +1,7 @@
-"""Processes that fit together, over a communicator of threads and, where there is one, over MPI."""
+"""Processes that fit together, over a communicator of threads and, where there is one, over MPI.
+
+One file, although long: all tests share the team of threads above them.
+"""
 
 import os
 import shutil

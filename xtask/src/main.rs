@@ -12,6 +12,7 @@ mod limit;
 mod made;
 mod methods;
 mod mt19937;
+mod options;
 mod page;
 mod partitions;
 mod peers;
@@ -27,7 +28,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use nearfar::{BinnedParams, Params, Precision};
+use nearfar::{Params, Precision};
+
+use options::{Knobs, PeersArgs};
 
 /// As in the program that is measured.
 #[global_allocator]
@@ -340,46 +343,6 @@ enum Task {
         #[arg(long, default_value = "")]
         only: String,
     },
-}
-
-/// Where the other clusterers live.
-#[derive(clap::Args, Clone)]
-struct PeersArgs {
-    /// Python environment with the other clusterers; made with venv and pip where it is not there.
-    #[arg(long, default_value = "target/peers")]
-    environment: PathBuf,
-    /// The Python that makes it.
-    #[arg(long, default_value = "python3")]
-    python: String,
-    /// Threads of all programs.
-    #[arg(long, default_value_t = 2)]
-    threads: usize,
-}
-
-impl PeersArgs {
-    fn open(&self) -> Result<peers::Peers> {
-        peers::Peers::new(&self.environment, &self.python, self.threads)
-    }
-}
-
-/// The knobs of binned mode.
-#[derive(clap::Args, Clone, Copy)]
-struct Knobs {
-    /// Near ranks.
-    #[arg(long)]
-    near: Option<usize>,
-    /// Partners drawn for every point.
-    #[arg(long)]
-    far: Option<usize>,
-    /// Bins.
-    #[arg(long)]
-    bins: Option<usize>,
-}
-
-impl From<Knobs> for BinnedParams {
-    fn from(Knobs { near, far, bins }: Knobs) -> Self {
-        Self { near, far, bins }
-    }
 }
 
 fn main() -> Result<()> {

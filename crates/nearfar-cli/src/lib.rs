@@ -22,6 +22,8 @@ mod run;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::CommandFactory;
+
 use exit::{Exit, Failure, Outcome};
 use flags::{Cli, Command};
 use paint::say;
@@ -66,7 +68,7 @@ fn start(arguments: Vec<OsString>) -> Outcome {
         Command::Rename(args) => commands::refine::rename(&args),
         Command::Drift(args) => commands::drift::run(*args),
         Command::Relabel(args) => commands::relabel::run(&args),
-        Command::Completions(args) => commands::completions::run(&args),
+        Command::Completions(args) => program::completions(&args, Cli::command()),
         Command::Man(args) => commands::man::run(&args),
     }
 }

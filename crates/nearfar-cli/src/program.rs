@@ -5,14 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use clap::{ColorChoice, Command, CommandFactory, FromArgMatches};
+use clap::{Args, ColorChoice, Command, CommandFactory, FromArgMatches};
+use clap_complete::Shell;
 
 use crate::exit::{Exit, Failure, Outcome};
 use crate::output::write_stdout;
 use crate::paint::{Paint, say, say_aloud};
 use crate::ranks;
-
-pub use clap_complete::Shell;
 
 /// Where the last panic happened; shown only when nothing caught it.
 static FAULT: Mutex<String> = Mutex::new(String::new());
@@ -83,14 +82,21 @@ pub fn is_idle() -> bool {
     ranks::silent()
 }
 
+/// Flags of `completions`, of both programs.
+#[derive(Args, Debug)]
+pub struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
 /// Print what a shell needs to complete the flags of a program.
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub fn completions(shell: Shell, mut program: Command) -> Outcome {
+pub fn completions(args: &CompletionsArgs, mut program: Command) -> Outcome {
     let name = program.get_name().to_owned();
     let mut bytes = Vec::new();
-    clap_complete::generate(shell, &mut program, name, &mut bytes);
+    clap_complete::generate(args.shell, &mut program, name, &mut bytes);
     write_stdout(|out| out.write_all(&bytes))
 }
 

@@ -1,4 +1,6 @@
 //! `nearfar cluster`, where all is well.
+//!
+//! One file, although long: a list of short runs of one command.
 
 #![allow(clippy::format_collect, clippy::format_push_string, reason = "small texts")]
 

@@ -1,4 +1,6 @@
 //! What only the default method has: the number of clusters found, views, certainty, levels, trees.
+//!
+//! One file, although long: a list of short runs of one method.
 
 #![allow(clippy::format_push_string, reason = "small texts")]
 

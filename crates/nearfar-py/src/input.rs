@@ -1,6 +1,6 @@
 //! Arrays, borrowed from NumPy where they are contiguous (the Python half sees to that).
 
-use nearfar::{Input, Metric, NeighborLists, Samples};
+use nearfar::{Input, Metric, NeighborLists, Samples, Values};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,26 +24,17 @@ impl<'py> Matrix<'py> {
     }
 
     pub(crate) fn samples(&self) -> PyResult<Samples<'_>> {
-        let found = match self {
+        let (n, m, by_rows, values) = match self {
             Self::Single(x) => {
-                let (shape, by_rows) = ((x.shape()[0], x.shape()[1]), x.is_c_contiguous());
-                let values = x.as_slice().map_err(|_| not_contiguous())?;
-                if by_rows {
-                    Samples::from_rows(values, shape.0, shape.1)
-                } else {
-                    Samples::from_columns(values, shape.0, shape.1)
-                }
+                (x.shape()[0], x.shape()[1], x.is_c_contiguous(), x.as_slice().map(Values::from))
             }
             Self::Double(x) => {
-                let (shape, by_rows) = ((x.shape()[0], x.shape()[1]), x.is_c_contiguous());
-                let values = x.as_slice().map_err(|_| not_contiguous())?;
-                if by_rows {
-                    Samples::from_rows(values, shape.0, shape.1)
-                } else {
-                    Samples::from_columns(values, shape.0, shape.1)
-                }
+                (x.shape()[0], x.shape()[1], x.is_c_contiguous(), x.as_slice().map(Values::from))
             }
         };
+        let values = values.map_err(|_| not_contiguous())?;
+        let found =
+            if by_rows { Samples::from_rows(values, n, m) } else { Samples::from_columns(values, n, m) };
         found.map_err(|error| errors::of(&error))
     }
 }

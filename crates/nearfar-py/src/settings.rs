@@ -3,7 +3,7 @@
 
 use nearfar::learn::table::{Kind, Setting, Value};
 use nearfar::learn::{Density, MethodKind, table};
-use nearfar::{Params, Views};
+use nearfar::{Params, View, Views};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -79,8 +79,8 @@ impl<'py> Given<'_, 'py> {
     /// Scalings of the data, as one text.
     fn views(&self, name: &str) -> PyResult<Option<String>> {
         let Some(views) = self.get(name)? else { return Ok(None) };
-        let allowed =
-            "\"auto\", or a view or a list of views of \"raw\", \"standard\", \"unit\", \"standard-unit\"";
+        let names = View::ALL.map(|view| format!("{:?}", view.name())).join(", ");
+        let allowed = &*format!("\"auto\", or a view or a list of views of {names}");
         let text: String = views.extract().map_err(|_| wrong(name, &views, allowed))?;
         match text.parse::<Views>() {
             Ok(_) => Ok(Some(text)),

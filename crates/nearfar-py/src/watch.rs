@@ -65,20 +65,7 @@ impl Observer for Watcher<'_> {
             keeper.notice(event);
         }
         let note = match event {
-            Event::Iteration { member, row } => Note::Iteration([
-                *member as f64,
-                row.iteration as f64,
-                row.loss(),
-                row.fit,
-                row.dissimilarity,
-                row.overlap,
-                row.density,
-                row.orthogonality,
-                row.penalty,
-                row.change[0],
-                row.change[1],
-                row.change[2],
-            ]),
+            Event::Iteration { member, row } => Note::Iteration(row.numbers(*member)),
             Event::Started { stage } => Note::Started(stage.name()),
             Event::Progress { stage, done, total } => Note::Progress(stage.name(), *done, *total),
             Event::Finished { stage, seconds } => Note::Finished(stage.name(), *seconds),

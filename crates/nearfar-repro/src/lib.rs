@@ -19,6 +19,7 @@ pub mod join;
 pub mod manifest;
 mod pace;
 pub mod published;
+pub mod ready;
 pub mod report;
 pub mod runner;
 pub mod stats;
@@ -28,6 +29,7 @@ pub mod table;
 
 pub use error::{Error, Result};
 pub use manifest::{DatasetSpec, Manifest};
-pub use runner::{Dataset, Host, Runner};
+pub use ready::Dataset;
+pub use runner::{Host, Runner};
 pub use store::{Record, Run, Store};
 pub use study::Study;

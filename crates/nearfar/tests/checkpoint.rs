@@ -1,5 +1,7 @@
 //! A run that was interrupted, anywhere, goes on to the same bits as an unbroken one; what cannot be saved or used
 //! does no harm.
+//!
+//! One file, although long: every test compares by the same bits and interrupts by the same observer.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

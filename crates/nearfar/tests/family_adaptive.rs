@@ -1,5 +1,7 @@
 //! The methods that factor the samples or learn a graph: agreement with slow literal forms, decrease, known
 //! answers, degenerate data.
+//!
+//! One file, although long: the methods share the small data sets and the literal forms above their tests.
 
 use std::path::Path;
 

@@ -1,5 +1,7 @@
 //! The methods that factor one fixed graph, and the plain ones: agreement with NumPy forms and slow oracles,
 //! decrease, known answers, degenerate data.
+//!
+//! One file, although long: the methods share the graph and the starts above their tests.
 
 use std::path::Path;
 

@@ -1,4 +1,6 @@
 //! Properties that hold for any data and seed, against slow oracles.
+//!
+//! One file, although long: all properties draw their data and factors by the same strategies.
 
 use nearfar::internals::{
     AoSymNmf, Coefficients, Entry, FullSlices, Graph, Lsdg, Phals, Slices, Stream, rank,

@@ -2,7 +2,6 @@
 
 pub(crate) mod cluster;
 pub(crate) mod compare;
-pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod drift;
 pub(crate) mod explain;

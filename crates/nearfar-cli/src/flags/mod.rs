@@ -23,6 +23,7 @@ use clap::{Args, Parser, Subcommand};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::EXIT_CODES;
+use crate::program::CompletionsArgs;
 
 /// The text shown without arguments.
 pub(crate) const SHORT_HELP: &str = "\
@@ -311,13 +312,6 @@ pub(crate) struct PlanArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Flags of `completions`.
-#[derive(Args, Debug)]
-pub(crate) struct CompletionsArgs {
-    /// The shell
-    pub(crate) shell: clap_complete::Shell,
 }
 
 /// Flags of `man`.

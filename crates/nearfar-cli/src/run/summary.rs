@@ -511,10 +511,9 @@ fn describe_ranks(report: &TeamReport, standing_by: Option<usize>, all: bool) ->
 
 /// Whether the run looked at the columns scaled to one spread by itself.
 fn saw_scalings(model: &Model) -> bool {
-    let scaled = |view: View| matches!(view, View::Standard | View::StandardUnit);
-    let asked = model.params.nearfar().views.asked().any(scaled);
+    let asked = model.params.nearfar().views.asked().any(View::by_columns);
     let saw = |account: &Account| {
-        account.engine == Engine::Mixture || account.views.iter().any(|trust| scaled(trust.view))
+        account.engine == Engine::Mixture || account.views.iter().any(|trust| trust.view.by_columns())
     };
     model.account.as_ref().is_some_and(|account| asked || saw(account))
 }

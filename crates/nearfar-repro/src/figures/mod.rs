@@ -10,8 +10,9 @@ use resvg::{tiny_skia, usvg};
 
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
+use crate::ready::Ready;
 use crate::report::escape;
-use crate::runner::{Host, Ready, Runner, Screened};
+use crate::runner::{Host, Runner, Screened};
 use crate::stats::mean_std;
 use crate::store::Store;
 use crate::study::Study;

@@ -28,6 +28,25 @@ impl TraceRow {
         self.fit + self.dissimilarity + self.overlap + self.density + self.orthogonality + self.penalty
     }
 
+    /// As a row of [`SavedModel::trace`](crate::SavedModel::trace): the number of the start, then what stands here.
+    pub fn numbers(&self, member: usize) -> [f64; 12] {
+        let [factor, near, far] = self.change;
+        [
+            member as f64,
+            self.iteration as f64,
+            self.loss(),
+            self.fit,
+            self.dissimilarity,
+            self.overlap,
+            self.density,
+            self.orthogonality,
+            self.penalty,
+            factor,
+            near,
+            far,
+        ]
+    }
+
     /// A row with the first term only.
     #[must_use]
     pub fn of_fit(iteration: usize, fit: f64) -> Self {

@@ -66,7 +66,8 @@ impl View {
         }
     }
 
-    fn by_columns(self) -> bool {
+    /// Whether columns are standardised.
+    pub fn by_columns(self) -> bool {
         matches!(self, Self::Standard | Self::StandardUnit)
     }
 
@@ -98,6 +99,13 @@ impl Views {
         Self { asked: View::ALL.map(|view| views.contains(&view)) }
     }
 
+    /// What may be asked for, in words.
+    pub(crate) fn allowed() -> String {
+        let names = View::ALL.map(View::name);
+        let [others @ .., last] = &names;
+        format!("auto, or some of {} and {last} with commas between", others.join(", "))
+    }
+
     /// Whether the run chooses.
     pub fn is_auto(self) -> bool {
         self == Self::AUTO
@@ -120,11 +128,11 @@ impl FromStr for Views {
         if text == "auto" {
             return Ok(Self::AUTO);
         }
-        let allowed = "auto, or some of raw, standard, unit and standard-unit with commas between";
+        let allowed = Self::allowed();
         let mut views = Vec::new();
         for word in text.split(',').map(str::trim) {
             let view = View::ALL.into_iter().find(|view| view.name() == word);
-            views.push(view.ok_or_else(|| ParamError::new("views", text, allowed))?);
+            views.push(view.ok_or_else(|| ParamError::new("views", text, &*allowed))?);
         }
         Ok(Self::of(&views))
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use nearfar_cli::program::Shell;
+use nearfar_cli::program::CompletionsArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -94,11 +94,4 @@ pub(crate) struct CompareArgs {
     /// Another one
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
-}
-
-/// Flags of `completions`.
-#[derive(Args, Debug)]
-pub(crate) struct CompletionsArgs {
-    /// For which shell
-    pub(crate) shell: Shell,
 }

@@ -30,7 +30,7 @@ fn start(arguments: Vec<OsString>) -> Outcome {
     }
     match (cli.command, cli.study) {
         (Some(Command::Compare(args)), None) => compare::run(&args),
-        (Some(Command::Completions(args)), None) => program::completions(args.shell, Cli::command()),
+        (Some(Command::Completions(args)), None) => program::completions(&args, Cli::command()),
         (Some(Command::Man), None) => program::manual(Cli::command()),
         (None, Some(args)) => study::run(&args),
         _ => Err(Failure::wrong("say a study or a command, as nearfar-repro --help shows")),

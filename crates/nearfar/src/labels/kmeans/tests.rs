@@ -1,4 +1,5 @@
 use super::*;
+use crate::math::rng::Stream;
 use proptest::prelude::*;
 
 fn blobs(n: usize, d: usize, k: usize, spread: f64, seed: u64) -> (Vec<f64>, Vec<usize>) {

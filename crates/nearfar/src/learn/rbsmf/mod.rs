@@ -15,11 +15,12 @@
 //!
 //! Neither step raises the objective, provided that the projection is carried to its end.
 
+mod project;
 #[cfg(test)]
 mod tests;
 mod update;
 
-pub use update::bistochastic;
+pub use project::bistochastic;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

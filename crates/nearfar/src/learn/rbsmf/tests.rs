@@ -1,4 +1,5 @@
-use super::update::{Pull, conjugate_step, newton_step};
+use super::project::{conjugate_step, newton_step};
+use super::update::Pull;
 use super::*;
 use crate::math::rng::Stream;
 use crate::observe::{CancelFlag, Silent};

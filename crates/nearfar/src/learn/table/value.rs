@@ -60,9 +60,7 @@ impl fmt::Display for Kind {
             Self::Whole(least, most) => write!(f, "{least} to {most}"),
             Self::Word(words) => write!(f, "one of {}", words.join(", ")),
             Self::Switch => f.write_str("true or false"),
-            Self::Views => {
-                f.write_str("auto, or some of raw, standard, unit and standard-unit with commas between")
-            }
+            Self::Views => f.write_str(&Views::allowed()),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Those crates panic on some damaged files, so the whole reading is caught; and what a file claims
 //! is compared with its size first. Pages need not carry checksums: damage inside values may pass.
 
+mod cells;
 mod check;
 mod pages;
 
@@ -11,9 +12,8 @@ use std::io::Cursor;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
-use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
+use arrow_array::RecordBatch;
+use arrow_array::types::{Float32Type, Float64Type};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Schema};
 use bytes::Bytes;
@@ -23,15 +23,16 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::reader::ChunkReader;
 
-use super::buffer::{Buffer, Real};
+use super::buffer::Buffer;
 use super::columns::{Role, roles};
-use super::error::{Column, LoadProblem, Place, shorten};
+use super::error::LoadProblem;
 use super::labels::Labels;
 use super::limit::Unpacked;
 use super::memory::MemoryBudget;
 use super::table::{NARROWED, Table, TableValues};
 use super::text::label_column;
 use super::{Format, LoadOptions, Truth};
+use cells::{Cells, Number};
 
 /// Rows decoded at a time: the lines of memory that they fill should stay in the cache from column to column.
 const BATCH: usize = 4096;
@@ -272,8 +273,7 @@ impl Plan {
         mut pass: impl FnMut(Range<usize>) -> Result<Batches<'a>, LoadProblem>,
     ) -> Result<Table, LoadProblem>
     where
-        T: ArrowPrimitiveType,
-        T::Native: Real,
+        T: Number,
         TableValues: From<Buffer<T::Native>>,
     {
         let n_features = self.n_features();
@@ -345,96 +345,6 @@ impl From<Buffer<f64>> for TableValues {
     }
 }
 
-/// One column of one batch, with what an error must say about it.
-struct Cells<'a> {
-    plan: &'a Plan,
-    /// Which of the columns in use.
-    position: usize,
-    /// Row of the file the batch begins with.
-    first_row: usize,
-}
-
-impl Cells<'_> {
-    fn column(&self) -> Column {
-        Column::new(self.plan.kept[self.position], Some(&self.plan.names))
-    }
-
-    fn place(&self, row: usize) -> Place {
-        Place::Row(self.first_row + row)
-    }
-
-    /// Refuse nulls.
-    fn complete(&self, column: &ArrayRef) -> Result<(), LoadProblem> {
-        if column.null_count() == 0 {
-            return Ok(());
-        }
-        let row = (0..column.len()).find(|&row| column.is_null(row)).unwrap_or(0);
-        Err(LoadProblem::Missing { place: self.place(row), column: self.column() })
-    }
-
-    /// The column as finite numbers.
-    fn numbers<T>(&self, column: &ArrayRef) -> Result<PrimitiveArray<T>, LoadProblem>
-    where
-        T: ArrowPrimitiveType,
-        T::Native: Real,
-    {
-        let kind = column.data_type();
-        let is_number =
-            kind.is_integer() || kind.is_floating() || *kind == DataType::Boolean || is_decimal(kind);
-        if !is_number {
-            return Err(self.not_numeric(column));
-        }
-        self.complete(column)?;
-        let numbers = arrow_cast::cast(column, &T::DATA_TYPE).map_err(damaged)?;
-        let numbers = numbers.as_primitive::<T>();
-        let values = &numbers.values()[..];
-        if !T::Native::all_finite(values) {
-            let mut wide = values.iter().map(|&value| value.into()).enumerate();
-            if let Some((row, value)) = wide.find(|(_, value): &(usize, f64)| !value.is_finite()) {
-                let value = wide_value(column, row).unwrap_or(value);
-                if value.is_finite() {
-                    let (place, column) = (self.place(row), self.column());
-                    return Err(LoadProblem::TooWide { place, column, value });
-                }
-                let (place, value) = (self.place(row), value.to_string());
-                return Err(LoadProblem::NotFinite { place, column: self.column(), value });
-            }
-        }
-        Ok(numbers.clone())
-    }
-
-    fn not_numeric(&self, column: &ArrayRef) -> LoadProblem {
-        let first = column.slice(0, column.len().min(1));
-        match arrow_cast::cast(&first, &DataType::Utf8) {
-            Ok(text) if text.len() == 1 => {
-                let text = text.as_string::<i32>();
-                let value = if text.is_null(0) { String::new() } else { shorten(text.value(0)) };
-                LoadProblem::NotNumeric { place: self.place(0), column: self.column(), value }
-            }
-            _ => LoadProblem::Unsupported {
-                what: format!("{} of type {}", self.column(), shorten(&column.data_type().to_string())),
-                advice: "name the columns to use with `columns`".to_owned(),
-            },
-        }
-    }
-
-    /// Every cell as text; an empty class is refused, an empty row name is not.
-    fn texts(&self, column: &ArrayRef, needed: bool) -> Result<Vec<String>, LoadProblem> {
-        if needed {
-            self.complete(column)?;
-        }
-        let texts = arrow_cast::cast(column, &DataType::Utf8).map_err(|_| self.not_numeric(column))?;
-        let texts = texts.as_string::<i32>();
-        Ok(texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect())
-    }
-}
-
-/// One number of a column, before it was narrowed.
-fn wide_value(column: &ArrayRef, row: usize) -> Option<f64> {
-    let wide = arrow_cast::cast(&column.slice(row, 1), &DataType::Float64).ok()?;
-    Some(wide.as_primitive::<Float64Type>().value(0))
-}
-
 /// Write columns of equal length side by side into rows of `stride` values, from the first value of `out` on.
 fn interleave<T: Copy>(columns: &[&[T]], out: &mut [T], stride: usize) {
     if out.is_empty() {
@@ -460,9 +370,4 @@ fn rows_of<const W: usize, T: Copy>(columns: &[&[T]; W], out: &mut [T], stride: 
             *value = column[row];
         }
     }
-}
-
-fn is_decimal(kind: &DataType) -> bool {
-    use DataType::{Decimal32, Decimal64, Decimal128, Decimal256};
-    matches!(kind, Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..))
 }

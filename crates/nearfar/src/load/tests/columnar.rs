@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array,
+    Int16Array, Int64Array, LargeStringArray, RecordBatch, StringArray, StringViewArray,
+    TimestampMillisecondArray, UInt8Array, UInt16Array, UInt64Array,
+};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 
 use super::damage;
@@ -130,6 +135,60 @@ fn single_precision_stays_and_bad_cells_are_named() {
     for (format, bytes) in files(&with(Arc::new(Int64Array::from(vec![Some(1), None])))) {
         let error = load_bytes(bytes, format, "t", &LoadOptions::default()).unwrap_err();
         assert!(matches!(error.problem, LoadProblem::Missing { place: Place::Row(1), .. }), "{error}");
+    }
+}
+
+/// What a file calls a number is one, whatever its type.
+#[test]
+fn every_type_of_number_is_read() {
+    let decimal = |values: Vec<i128>| Decimal128Array::from(values).with_precision_and_scale(9, 2).unwrap();
+    let columns: [(&str, ArrayRef); 7] = [
+        ("u8", Arc::new(UInt8Array::from(vec![0, 255]))),
+        ("i16", Arc::new(Int16Array::from(vec![-32_768, 7]))),
+        ("u64", Arc::new(UInt64Array::from(vec![1 << 53, 3]))),
+        ("i64", Arc::new(Int64Array::from(vec![-1, 1 << 40]))),
+        ("f32", Arc::new(Float32Array::from(vec![0.5, -1.25]))),
+        ("on", Arc::new(BooleanArray::from(vec![true, false]))),
+        ("price", Arc::new(decimal(vec![1999, -5]))),
+    ];
+    for (format, bytes) in files(&RecordBatch::try_from_iter(columns).unwrap()) {
+        let table = load_bytes(bytes, format, "t", &LoadOptions::default()).unwrap();
+        let found: Vec<f64> = (0..2)
+            .flat_map(|i| (0..7).map(move |j| (i, j)))
+            .map(|(i, j)| table.samples().get(i, j))
+            .collect();
+        let expected = [0.0, -32_768.0, 2_f64.powi(53), -1.0, 0.5, 1.0, 19.99];
+        assert_eq!(found[..7], expected, "{format}");
+        assert_eq!(found[7..], [255.0, 7.0, 3.0, 2_f64.powi(40), -1.25, 0.0, -0.05], "{format}");
+    }
+}
+
+/// Classes and names of rows may be of any type that people can read.
+#[test]
+fn every_type_of_name_is_read() {
+    let words: DictionaryArray<Int32Type> = [Some("red"), Some("blue"), Some("red")].into_iter().collect();
+    let columns: [(&str, ArrayRef, [&str; 3]); 8] = [
+        ("dictionary", Arc::new(words), ["red", "blue", "red"]),
+        ("long", Arc::new(LargeStringArray::from(vec!["a", "b", "c"])), ["a", "b", "c"]),
+        ("view", Arc::new(StringViewArray::from(vec!["a", "b", "c"])), ["a", "b", "c"]),
+        ("whole", Arc::new(UInt16Array::from(vec![1, 20, 3])), ["1", "20", "3"]),
+        ("number", Arc::new(Float64Array::from(vec![1.0, 0.1, 1e20])), ["1.0", "0.1", "1e20"]),
+        ("on", Arc::new(BooleanArray::from(vec![true, false, true])), ["true", "false", "true"]),
+        ("day", Arc::new(Date32Array::from(vec![0, 1, 365])), ["1970-01-01", "1970-01-02", "1971-01-01"]),
+        (
+            "moment",
+            Arc::new(TimestampMillisecondArray::from(vec![0, 500, 86_400_000]).with_timezone("UTC")),
+            ["1970-01-01T00:00:00Z", "1970-01-01T00:00:00.500Z", "1970-01-02T00:00:00Z"],
+        ),
+    ];
+    let x: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0]));
+    for (name, column, expected) in columns {
+        let batch = RecordBatch::try_from_iter([("x", x.clone()), (name, column)]).unwrap();
+        let options = LoadOptions { id_column: Some(name.to_owned()), ..LoadOptions::default() };
+        for (format, bytes) in files(&batch) {
+            let table = load_bytes(bytes, format, "t", &options).unwrap();
+            assert_eq!(table.ids.unwrap(), expected, "{name} {format}");
+        }
     }
 }
 

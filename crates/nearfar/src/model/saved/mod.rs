@@ -15,8 +15,8 @@ use super::Model;
 use crate::error::Result;
 use crate::input::{Input, Metric, Samples, Values};
 use crate::labels::score::adjusted_rand;
+use crate::learn::Member;
 use crate::learn::lsdg::PreparedSlices;
-use crate::learn::trace::TraceRow;
 use crate::math::kernel::normalize;
 use crate::mixture::ByMixture;
 use crate::model::tensors::{Array, Format, Sum, pack, write_whole};
@@ -572,25 +572,11 @@ fn finite(x: f64) -> f64 {
 }
 
 fn trace_of(model: &Model) -> Vec<f64> {
-    let row = |member: usize, row: &TraceRow| {
-        [
-            member as f64,
-            row.iteration as f64,
-            row.loss(),
-            row.fit,
-            row.dissimilarity,
-            row.overlap,
-            row.density,
-            row.orthogonality,
-            row.penalty,
-            row.change[0],
-            row.change[1],
-            row.change[2],
-        ]
-        .map(finite)
-    };
     let members = model.members.iter().enumerate();
-    members.flat_map(|(m, member)| member.last_loop().trace.iter().flat_map(move |t| row(m, t))).collect()
+    let rows = |(m, member): (usize, &Member)| {
+        member.last_loop().trace.iter().flat_map(move |row| row.numbers(m)).map(finite).collect::<Vec<f64>>()
+    };
+    members.flat_map(rows).collect()
 }
 
 fn training_of(input: &Input<'_>) -> Training {

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::ROWS;
+use super::block::half_of_row;
 use super::rows::{FEW_COLUMNS, ShortRows, transposed_times};
-use super::{ROWS, half_of_row};
 use crate::math::factor::{Factor, RowFactor};
 use crate::math::kernel::{Entry, add_scaled, vectorized};
 use crate::processes::{Share, unit};

@@ -1,5 +1,6 @@
 //! Binned mode against exact mode, and its graph against dense arithmetic.
 
+use super::block::half_of_row;
 use super::*;
 use crate::generate::{blobs, mixture};
 use crate::input::{Input, Metric, Samples};

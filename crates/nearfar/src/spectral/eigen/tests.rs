@@ -1,7 +1,9 @@
 //! LAPACK's way of testing: residuals and orthogonality scaled by n, ε and the norm of A, and all wanted
 //! eigenvalues against the full decomposition, so that a missed copy of a repeated one fails.
 
+use super::products::{cross, small_eigen};
 use super::*;
+use crate::math::rng::Stream;
 use proptest::prelude::*;
 use std::cell::Cell;
 

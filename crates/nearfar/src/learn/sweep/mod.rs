@@ -13,17 +13,17 @@
 //! Departs from the reference: entries below 1e-15 of their column's largest are 0, and so is a column
 //! below 1e-8 of the longest one (hazard H1: there rounding would decide). A column without a usable step stays.
 
-use std::ops::Range;
+mod parts;
 
 use rayon::prelude::*;
 
 use crate::math::complement::{Complement, range_basis, remove_span, times};
 use crate::math::cubic::Quartic;
-use crate::math::factor::{Factor, LONG, Nonzeros, mirrored};
+use crate::math::factor::{Factor, Nonzeros, mirrored};
 use crate::math::kernel::{add_scaled, added_up, dot, norm2, vectorized};
 use crate::observe::Observer;
-use crate::processes::{Share, unit};
 use crate::slices::Graph;
+use parts::{Parts, products};
 
 /// A direction shorter than this (squared) leaves the column as it is.
 const SHORTEST_D2: f64 = 1e-8;
@@ -75,82 +75,6 @@ pub(crate) fn gram<G: Graph>(graph: &G, factor: &Factor) -> Vec<f64> {
         upper[i * r..][..r].copy_from_slice(row);
     }
     mirrored(upper, r)
-}
-
-/// The rows that are worked on here, and the parts that sums over rows are made of.
-struct Parts<'a> {
-    here: Range<usize>,
-    /// Rows of a part.
-    part: usize,
-    share: Option<&'a Share>,
-    /// All rows of the vector that was spread last.
-    all: Vec<f64>,
-    /// Nonzeros of each process that the next gather has room for.
-    room: usize,
-}
-
-impl<'a> Parts<'a> {
-    fn of<G: Graph>(graph: &'a G, n: usize) -> Self {
-        let (here, part, share) = match graph.split() {
-            Some(share) => (share.rows(), unit(n), Some(share)),
-            None => (0..n, LONG, None),
-        };
-        Self { here, part, share, all: Vec::new(), room: 0 }
-    }
-
-    /// The nonzeros of a vector of which everybody has its own rows; all rows of it are in `all` then.
-    fn spread(&mut self, own: Vec<f64>) -> Nonzeros {
-        let part = |(at, x): (usize, &[f64])| {
-            let mut found = Nonzeros::default();
-            found.append(self.here.start + at * self.part, x);
-            found
-        };
-        let found: Vec<Nonzeros> = own.par_chunks(self.part).enumerate().map(part).collect();
-        let Some(share) = self.share.filter(|share| share.is_split()) else {
-            self.all = own;
-            return Nonzeros::joined(&found);
-        };
-        let mine: Vec<[u32; 3]> = found.iter().flat_map(Nonzeros::iter).map(record).collect();
-        let (came, longest) = share.team().gather_within("steps", &mine, self.room);
-        // The next column's are about as many.
-        self.room = longest + longest / 4;
-        self.all.clear();
-        self.all.resize(share.n_rows(), 0.0);
-        let mut nonzeros = Nonzeros::with_room(came.len());
-        for (i, v) in came.iter().map(entry) {
-            self.all[i as usize] = v;
-            nonzeros.push(i, v);
-        }
-        nonzeros
-    }
-
-    /// Vᵀx of a vector of all rows.
-    fn transposed_times(&self, factor: &Factor, x: &[f64]) -> Vec<f64> {
-        let part = |(at, x): (usize, &[f64])| products(factor, at * self.part, x);
-        let parts: Vec<Vec<f64>> = x.par_chunks(self.part).enumerate().map(part).collect();
-        added_up(&parts.concat(), factor.n_columns())
-    }
-}
-
-/// A nonzero on its way.
-fn record((i, v): (u32, f64)) -> [u32; 3] {
-    let bits = v.to_bits();
-    [i, bits as u32, (bits >> 32) as u32]
-}
-
-fn entry([i, low, high]: &[u32; 3]) -> (u32, f64) {
-    (*i, f64::from_bits(u64::from(*high) << 32 | u64::from(*low)))
-}
-
-/// Products of all columns of V with `x`, of the rows from `first` on.
-fn products(factor: &Factor, first: usize, x: &[f64]) -> Vec<f64> {
-    vectorized(
-        #[inline(always)]
-        || {
-            let column = |a: usize| factor.part(a, first..first + x.len()).dot(first, x);
-            (0..factor.n_columns()).map(column).collect()
-        },
-    )
 }
 
 /// Sweep over all columns; `tv` has the own rows of T V at the start (column-major), `gram` is VᵀV then. `None`
