@@ -89,9 +89,9 @@ fn categories_are_worded_as_categories() {
     let plan = |c: usize| told.clusters[c].marks.iter().find(|mark| mark.name.starts_with("plan_")).unwrap();
     assert!(plan(2).words.starts_with("plan = pro for 8"), "{}", plan(2).words);
     assert!(plan(2).here > 0.85 && plan(2).others < 0.2, "{:?}", plan(2));
-    // What the generator plants: the second group is young and has a high income.
+    // What the generator plants: the second group is young and fills its basket.
     let mark = |name: &str| told.clusters[1].marks.iter().find(|mark| mark.name == name).unwrap();
-    assert!(mark("age").effect < -1.0 && mark("income").effect > 1.0);
+    assert!(mark("age").effect < -1.0 && mark("basket").effect > 1.0);
     for story in &told.clusters {
         let rule = story.rule.as_ref().unwrap();
         let comparisons: usize = rule
