@@ -3,6 +3,7 @@
 use super::{Held, Job, Plan, Precision, SECONDS_PER_MULTIPLY, quick_search_work};
 use crate::error::{Error, Result};
 use crate::params::Mode;
+use crate::views::{MANY, MOST_VIEWS};
 
 /// Memory of the default method, in bytes per point: lists of a view; a graph of a member that is learnt, with what
 /// is made of it; the consensus of four views.
@@ -10,11 +11,11 @@ const BYTES_OF_LISTS: u64 = 40 * 12;
 const BYTES_OF_MEMBER: u64 = 1600;
 const BYTES_OF_CONSENSUS: u64 = 4500;
 /// Its time in seconds per point on one thread: a member, and everything that is done once.
-const SECONDS_PER_MEMBER_POINT: f64 = 25e-6;
-const SECONDS_PER_POINT: f64 = 60e-6;
+const SECONDS_PER_MEMBER_POINT: f64 = 4e-6;
+const SECONDS_PER_POINT: f64 = 30e-6;
 /// Views and members of it, at most.
 const VIEWS: u64 = 4;
-const MEMBERS: u64 = 16;
+const MEMBERS: u64 = 4 * VIEWS;
 
 impl Plan {
     /// The plan of the default method: memory grows with n, members that run side by side follow the threads.
@@ -54,12 +55,13 @@ impl Plan {
             return Err(Error::Memory { needed: bytes, limit, advice: advice.into() });
         }
         let workers = (threads * job.ranks.unwrap_or(1).max(1) as u64) as f64;
-        let searched = VIEWS as f64 * quick_search_work(job.n_samples, job.n_features) * SECONDS_PER_MULTIPLY;
+        let views = MOST_VIEWS[usize::from(job.n_samples > MANY)] as f64;
+        let searched = views * quick_search_work(job.n_samples, job.n_features) * SECONDS_PER_MULTIPLY;
         let judged = VIEWS as f64
             * 2.0
             * quick_search_work((judged / m.max(1)) as usize, job.n_features)
             * SECONDS_PER_MULTIPLY;
-        let learnt = n as f64 * (MEMBERS as f64 * SECONDS_PER_MEMBER_POINT + SECONDS_PER_POINT);
+        let learnt = n as f64 * (4.0 * views * SECONDS_PER_MEMBER_POINT + SECONDS_PER_POINT);
         let seconds = (searched + judged + learnt) / workers;
         let (mode, binned, precision) = (Mode::Exact, None, Precision::Double);
         let side_by_side = job.threads.clamp(1, MEMBERS as usize);
