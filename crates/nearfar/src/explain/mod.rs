@@ -17,7 +17,7 @@
 //! let saved = SavedModel::new(&model, &Input::from(samples), &options);
 //! let told = explain(&Subject::of(&saved)?);
 //! assert_eq!(told.clusters.len(), 5);
-//! assert!(told.clusters[0].marks[0].words.contains("spreads"));
+//! assert!(told.clusters[0].rule.is_some() && told.clusters[0].exemplars.len() == 3);
 //! # Ok::<(), nearfar::Error>(())
 //! ```
 //!
