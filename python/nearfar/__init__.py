@@ -12,6 +12,9 @@ Examples
 1.0
 """
 
+import importlib
+from typing import Any
+
 from . import datasets, metrics
 from ._base import NearFarWarning
 from ._classes import (
@@ -32,6 +35,7 @@ from ._classes import (
     SpectralClustering,
     SymNMF,
 )
+from ._explain import Drift, Explanation, Predictions
 from ._load import load
 from ._nearfar import __version__, about_method, methods
 
@@ -48,9 +52,12 @@ __all__ = [
     "SBSUM",
     "AOSymNMF",
     "CGSymNMF",
+    "Drift",
+    "Explanation",
     "KMeans",
     "NearFar",
     "NearFarWarning",
+    "Predictions",
     "SpectralClustering",
     "SymNMF",
     "__version__",
@@ -59,4 +66,19 @@ __all__ = [
     "load",
     "methods",
     "metrics",
+    "plot",
+    "scanpy",
 ]
+
+#: Modules that are imported when they are first used, because of what they need.
+_LATER = ("plot", "scanpy")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -5,11 +5,12 @@ One class in one file, although long: parameters, fitting and attributes are wha
 
 from __future__ import annotations
 
+import copy
 import json
 import numbers
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,6 +23,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from . import _convert, _nearfar, _ranks
+from ._explain import Drift, Explanation, Predictions
 from ._progress import Bar
 
 if TYPE_CHECKING:
@@ -64,7 +66,19 @@ _DERIVED = (
     "mixture_",
     "gap_curve_",
     "candidates_",
+    "cluster_names_",
+    "stability_",
+    "_explanation",
 )
+
+
+def _cluster(value: Any) -> int:
+    """Return the number of a cluster."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"cluster = {value!r} is not allowed: it must be a whole number")
+    if value < 0:
+        raise ValueError(f"cluster = {value} is not allowed: it must be 0 or more")
+    return int(value)
 
 
 class NearFarWarning(UserWarning):
@@ -104,6 +118,9 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
     objective_: float
     agreement_: float
     seed_: int
+    _model: _nearfar.Model
+    cluster_names_: list[str]
+    stability_: np.ndarray
     n_features_in_: int
     feature_names_in_: np.ndarray
 
@@ -278,6 +295,47 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         labels : ndarray of shape (n_new,)
             Cluster of every new point.
         """
+        batches, threads = self._new_rows(X), self._n_threads()
+        return np.concatenate([self._model.predict(rows, threads) for rows in batches])
+
+    def predictions(self, X: Any, *, reject: float | None = None) -> Predictions:
+        """Return the clusters of new points, how sure they are, the next best clusters, and who lies far out.
+
+        Parameters
+        ----------
+        X : array-like
+            As for :meth:`predict`.
+        reject : float, default=None
+            Label points -1 that lie farther out than all but this share of the training samples, such as 0.01.
+
+        Returns
+        -------
+        predictions : Predictions
+            A tuple of four arrays with names: ``labels``, ``confidence``, ``second`` and ``outlier_scores``.
+
+        Examples
+        --------
+        >>> import nearfar
+        >>> X, y = nearfar.datasets.make_moons(120, random_state=3)
+        >>> model = nearfar.NearFar(n_clusters=2, random_state=0).fit(X)
+        >>> model.predictions([[100.0, 100.0]], reject=0.01).labels
+        array([-1])
+        """
+        batches, threads = self._new_rows(X), self._n_threads()
+        parts = [self._model.predictions(rows, threads) for rows in batches]
+        said = Predictions(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        if reject is not None:
+            if not 0 < reject < 1:
+                raise ValueError(f"reject = {reject} is not allowed: it must be above 0 and below 1")
+            scores = self._model.outlier_scores()
+            if not scores.size:
+                raise ValueError("this model knows no distances between neighbours; leave out reject")
+            limit = np.quantile(scores, 1 - reject, method="inverted_cdf")
+            said.labels[said.outlier_scores > limit] = -1
+        return said
+
+    def _new_rows(self, X: Any) -> list[np.ndarray]:
+        """Return new points as the compiled half takes them, in batches where they are sparse."""
         check_is_fitted(self)
         kind = self._kind()
         pairwise = kind in ("distances", "affinities")
@@ -288,13 +346,177 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
             accept_sparse="csr" if pairwise else False,
             dtype=(np.float64, np.float32),
         )
-        threads = self._n_threads()
         if sparse.issparse(X):
-            parts = [self._model.predict(rows, threads) for rows in _convert.dense_batches(X, kind)]
-            return np.concatenate(parts)
+            return list(_convert.dense_batches(X, kind))
         if not (X.flags.c_contiguous or X.flags.f_contiguous):
             X = np.ascontiguousarray(X)
-        return self._model.predict(X, threads)
+        return [X]
+
+    def explain(self, *, ids: Any = None, image_shape: tuple[int, int] | None = None) -> Explanation:
+        """Say what the clusters are: sizes, typical rows, columns that set them apart, rules, how sure they are.
+
+        Effects are in spreads: the difference of two means, divided by the root of the mean of the two variances. A
+        rule has at most three conditions; it is found on one half of the samples, and its precision and recall are
+        those on the other half.
+
+        Parameters
+        ----------
+        ids : array-like of shape (n_samples,), default=None
+            Names of the training samples. By default, the row numbers.
+        image_shape : tuple of (height, width), default=None
+            Shape of samples that are grey images. By default, square images are detected.
+
+        Returns
+        -------
+        explanation : Explanation
+            Prints as text, shows as a table in a notebook, and has ``to_frame()``, ``to_markdown()``, ``to_html()``.
+
+        Examples
+        --------
+        >>> import nearfar
+        >>> X, y = nearfar.datasets.make_moons(120, random_state=3)
+        >>> told = nearfar.NearFar(n_clusters=2, random_state=0).fit(X).explain()
+        >>> [story["size"] for story in told.clusters]
+        [60, 60]
+        """
+        check_is_fitted(self)
+        if ids is None and image_shape is None:
+            if not hasattr(self, "_explanation"):
+                self._explanation = Explanation(self._model.explain(self._n_threads()))
+            return self._explanation
+        named = None if ids is None else [str(name) for name in column_or_1d(ids)]
+        self._check_described(named, image_shape)
+        return Explanation(self._model.explain(self._n_threads(), named, image_shape))
+
+    def _check_described(self, named: list[str] | None, image_shape: tuple[int, int] | None) -> None:
+        if named is not None and len(named) != len(self.labels_):
+            raise ValueError(f"ids has {len(named)} entries, but the model was fitted on {len(self.labels_)} samples")
+        if image_shape is not None and image_shape[0] * image_shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"image_shape = {image_shape} is not allowed: height times width must be the number of features, "
+                f"{self.n_features_in_}"
+            )
+
+    def stability(self) -> np.ndarray:
+        """Return how far every cluster is found again in fits to 20 halves of the samples.
+
+        The result is also kept as `stability_`, saved with the model, and part of :meth:`explain`.
+
+        Returns
+        -------
+        stability : ndarray of shape (n_clusters,)
+            Mean overlap (Jaccard) with the most similar cluster, 0 to 1.
+        """
+        check_is_fitted(self)
+        if self._kind() in ("distances", "affinities"):
+            raise ValueError("stability needs the samples, and this model was fitted on pairs, which it does not keep")
+        self._model = self._model.with_stability(self._settings())
+        self.__dict__.pop("_explanation", None)
+        self.stability_ = np.array(json.loads(self._model.about())["stability"])
+        return self.stability_
+
+    def _with(self, model: _nearfar.Model) -> Self:
+        """Return a fitted estimator like this one with another model."""
+        other = copy.copy(self)
+        other._take(model)
+        return other
+
+    def merge(self, *clusters: int) -> Self:
+        """Return a fitted estimator with these clusters joined into one.
+
+        It keeps the lowest of the numbers; those behind close up.
+
+        Parameters
+        ----------
+        *clusters : int
+            Two clusters or more.
+
+        Returns
+        -------
+        estimator : object
+            A new estimator; this one stays as it is.
+        """
+        check_is_fitted(self)
+        return self._with(self._model.merge([_cluster(c) for c in clusters]))
+
+    def split(self, cluster: int) -> Self:
+        """Return a fitted estimator with a cluster divided in two, where the tree joined its parts last.
+
+        The larger part keeps the number; the other gets a new one at the end.
+
+        Parameters
+        ----------
+        cluster : int
+            The cluster.
+
+        Returns
+        -------
+        estimator : object
+            A new estimator; this one stays as it is.
+        """
+        check_is_fitted(self)
+        return self._with(self._model.split(_cluster(cluster)))
+
+    def rename(self, names: Mapping[int, str] | Sequence[str]) -> Self:
+        """Return a fitted estimator whose clusters have names, shown by :meth:`explain` and kept by :meth:`save`.
+
+        Parameters
+        ----------
+        names : dict of int to str, or list of str
+            The name of every cluster, or of some; an empty name takes one away.
+
+        Returns
+        -------
+        estimator : object
+            A new estimator; this one stays as it is.
+        """
+        check_is_fitted(self)
+        pairs = names.items() if isinstance(names, Mapping) else enumerate(names)
+        return self._with(self._model.rename([(_cluster(c), str(name)) for c, name in pairs]))
+
+    def match_labels(self, older: BaseClusterer) -> Self:
+        """Return a fitted estimator whose clusters have the numbers and names that they have in an older one.
+
+        Clusters are matched by the labels that the older estimator predicts for the samples of this one. Clusters that
+        it does not have get numbers behind all of its.
+
+        Parameters
+        ----------
+        older : estimator
+            A fitted estimator of this package, of the same columns.
+
+        Returns
+        -------
+        estimator : object
+            A new estimator; this one stays as it is.
+        """
+        check_is_fitted(self)
+        check_is_fitted(older)
+        return self._with(self._model.with_numbers_of(older._model, self._n_threads()))
+
+    def drift(self, X: Any) -> Drift:
+        """Tell how well new rows fit, and which clusters grew, shrank or are gone.
+
+        Parameters
+        ----------
+        X : array-like
+            As for :meth:`predict`.
+
+        Returns
+        -------
+        drift : Drift
+            Has an ``answer`` and ``to_frame()``. The usual range is that of resamples of the training samples.
+        """
+        rows = self._new_rows(X)
+        return Drift(self._model.drift(np.concatenate(rows), self._n_threads()))
+
+    def _repr_html_(self) -> str:
+        told = self.explain().to_html() if hasattr(self, "_model") else ""
+        return told + super()._repr_mimebundle_().get("text/html", "")
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown = super()._repr_mimebundle_(**kwargs)
+        return shown | {"text/html": self._repr_html_()} if hasattr(self, "_model") else shown
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file.
@@ -362,14 +584,9 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
             names, codes = np.unique(column_or_1d(y), return_inverse=True)
             classes = ([int(code) for code in codes], [str(name) for name in names])
         named = None if ids is None else [str(name) for name in column_or_1d(ids)]
-        for name, given in (("y", classes[0] if classes else None), ("ids", named)):
-            if given is not None and len(given) != n:
-                raise ValueError(f"{name} has {len(given)} entries, but the model was fitted on {n} samples")
-        if image_shape is not None and image_shape[0] * image_shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"image_shape = {image_shape} is not allowed: height times width must be the number of features, "
-                f"{self.n_features_in_}"
-            )
+        if classes is not None and len(classes[0]) != n:
+            raise ValueError(f"y has {len(classes[0])} entries, but the model was fitted on {n} samples")
+        self._check_described(named, image_shape)
         self._model.report(
             Path(path),
             self._n_threads(),
@@ -381,6 +598,12 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
             classes=classes,
             picture=image_shape,
         )
+
+    def plot_map(self, X: Any = None, *, labels: Any = None, ax: Any = None) -> Any:
+        """Draw the samples in the plane, coloured by cluster; see :func:`nearfar.plot.map`."""
+        from . import plot
+
+        return plot.map(self, X, labels=labels, ax=ax)
 
     def _kind(self) -> str:
         """Return what X holds: a metric of samples, "distances" or "affinities"."""
@@ -453,6 +676,10 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         self.members_ = about["members"]
         self.timings_ = dict(about["timings"])
         self.warnings_ = [text for _, text in about["warnings"]]
+        if about.get("cluster_names"):
+            self.cluster_names_ = about["cluster_names"]
+        if about.get("stability"):
+            self.stability_ = np.array(about["stability"])
         n = about["n_samples"]
         graph = model.similarity()
         if graph is not None:

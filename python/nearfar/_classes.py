@@ -66,7 +66,8 @@ class NearFar(NearFarBase):
         How sure every label is, 0 to 1: the share of members and of neighbours that agree with it, or the posterior
         of the mixture.
     outlier_scores_ : ndarray of shape (n_samples,)
-        1 - `probabilities_`.
+        How far out every training sample lies, from 0 to 1: 0.5 is twice as far from its neighbours as is usual in
+        its cluster.
     tree_ : ndarray of shape (n_leaves - 1, 4)
         How clusters join, in SciPy's linkage form: ``scipy.cluster.hierarchy.dendrogram(model.tree_)`` draws it.
         The leaves are fine clusters, not samples. Column 2, the height of a join, is log10(1 + 1 / γ) for the

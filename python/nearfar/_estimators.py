@@ -72,6 +72,24 @@ class NearFarBase(BaseClusterer):
             f"for more clusters fit again with n_clusters={k}"
         )
 
+    def plot_tree(self, *, ax: Any = None) -> Any:
+        """Draw how clusters join, as a dendrogram; see :func:`nearfar.plot.tree`."""
+        from . import plot
+
+        return plot.tree(self, ax=ax)
+
+    def plot_gap(self, *, ax: Any = None) -> Any:
+        """Plot how well each number of clusters stands out; see :func:`nearfar.plot.counts`."""
+        from . import plot
+
+        return plot.counts(self, ax=ax)
+
+    def plot_confidence(self, *, ax: Any = None) -> Any:
+        """Plot how sure the labels of every cluster are; see :func:`nearfar.plot.confidence`."""
+        from . import plot
+
+        return plot.confidence(self, ax=ax)
+
     def _settings(self) -> dict[str, Any]:
         for name, value in (("noise", self.noise), ("min_confidence", self.min_confidence)):
             if value is None:
@@ -98,8 +116,11 @@ class NearFarBase(BaseClusterer):
         self.n_clusters_ = about["n_clusters"]
         sure = model.confidence()
         if sure.size:
-            self.probabilities_, self.outlier_scores_ = sure, 1 - sure
+            self.probabilities_ = sure
             self.labels_[_noise(sure, self.noise, self.min_confidence)] = -1
+        far = model.outlier_scores()
+        if far.size:
+            self.outlier_scores_ = far
         tree = model.tree()
         if tree is not None:
             self.tree_ = _linkage(*tree[:2])

@@ -4,7 +4,7 @@ Every function draws into the given axes, or into new ones, and returns them.
 
 Examples
 --------
->>> import nearfar, nearfar.plot
+>>> import nearfar
 >>> X, y = nearfar.datasets.make_moons(120, random_state=3)
 >>> model = nearfar.NearFar(n_clusters=2, random_state=0).fit(X)
 >>> axes = nearfar.plot.tree(model)
@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from . import _nearfar
 from .metrics import _codes
 
-__all__ = ["convergence", "counts", "embedding", "graph", "tree", "weights"]
+__all__ = ["confidence", "convergence", "counts", "embedding", "graph", "map", "tree", "weights"]
 
 _NEAR, _FAR, _RATE = "#1b7837", "#b2182b", "#333333"
 
@@ -258,4 +258,114 @@ def embedding(model: Any, *, labels: Any = None, components: tuple[int, int] = (
     first, second = components
     ax.scatter(points[:, first], points[:, second], c=codes, cmap="tab20", s=8, linewidths=0)
     ax.set(xlabel=f"coordinate {first}", ylabel=f"coordinate {second}")
+    return ax
+
+
+def map(model: Any, X: Any = None, *, labels: Any = None, ax: Any = None) -> Any:
+    """Draw the samples in the plane, coloured by cluster, with the number or name of each cluster on it.
+
+    Parameters
+    ----------
+    model : estimator
+        The fitted model.
+    X : array-like of shape (n_samples, n_features), default=None
+        The training data, which is then seen along its two widest directions (principal components of the standardised
+        columns). By default, samples lie near those that the learnt similarity joins them with (the two smoothest
+        eigenvectors of the graph).
+    labels : array-like of shape (n_samples,), default=None
+        Colour by these labels instead of `labels_`.
+    ax : matplotlib axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        The axes with the plot.
+    """
+    check_is_fitted(model)
+    if X is None:
+        if not hasattr(model, "similarity_"):
+            raise ValueError(f"this {type(model).__name__} keeps no graph; give the training data as X")
+        points = _of_graph(model.similarity_)
+        names = ["first eigenvector", "second eigenvector"]
+    else:
+        X = check_array(X, dtype=np.float64)
+        if len(X) != len(model.labels_):
+            raise ValueError(f"X has {len(X)} rows, but the model was fitted on {len(model.labels_)} samples")
+        points, names = _components(X), ["first component", "second component"]
+    ax = _axes(ax)
+    codes = _codes(model.labels_ if labels is None else labels, "labels")
+    ax.scatter(points[:, 0], points[:, 1], c=codes, cmap="tab20", s=8, linewidths=0)
+    known = getattr(model, "cluster_names_", [])
+    for cluster in np.unique(model.labels_) if labels is None else []:
+        if cluster >= 0:
+            name = known[cluster] if known and known[cluster] else str(cluster)
+            x, y = np.median(points[model.labels_ == cluster], axis=0)
+            ax.annotate(name, (x, y), ha="center", va="center", weight="bold", bbox={"fc": "white", "alpha": 0.7})
+    ax.set(xlabel=names[0], ylabel=names[1])
+    return ax
+
+
+def _components(X: np.ndarray) -> np.ndarray:
+    """Return the rows along the two widest directions of the standardised columns."""
+    deviation = X.std(axis=0)
+    rows = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
+    _values, vectors = np.linalg.eigh(rows.T @ rows)
+    axes = vectors[:, ::-1][:, :2]
+    # The sign of an eigenvector is free: its largest entry is positive.
+    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+    points = rows @ axes
+    return points if points.shape[1] == 2 else np.column_stack([points, np.zeros(len(points))])
+
+
+def _of_graph(graph: Any) -> np.ndarray:
+    """Return the two smoothest eigenvectors of a graph, but for the constant one."""
+    from scipy import sparse
+    from scipy.sparse.linalg import eigsh
+
+    n = graph.shape[0]
+    if n < 4:
+        return np.column_stack([np.arange(n), np.zeros(n)])
+    graph = sparse.csr_matrix(graph)
+    degree = np.asarray(graph.sum(axis=1)).ravel()
+    scale = 1 / np.sqrt(np.where(degree > 0, degree, 1))
+    normal = sparse.diags(scale) @ graph @ sparse.diags(scale)
+    start = np.random.default_rng(0).standard_normal(n)
+    values, vectors = eigsh(normal, k=3, which="LA", v0=start)
+    points = vectors[:, np.argsort(-values, kind="stable")][:, 1:3] * scale[:, None]
+    return points * np.sign(points[np.abs(points).argmax(axis=0), np.arange(2)])
+
+
+def confidence(model: Any, *, ax: Any = None) -> Any:
+    """Plot how sure the labels are: the samples of every cluster side by side, the surest first.
+
+    Parameters
+    ----------
+    model : NearFar
+        The fitted model.
+    ax : matplotlib axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        The axes with the plot.
+    """
+    check_is_fitted(model)
+    if not hasattr(model, "probabilities_"):
+        raise ValueError(f"{type(model).__name__} does not tell how sure it is; NearFar does")
+    ax = _axes(ax)
+    known, first = getattr(model, "cluster_names_", []), 0
+    ticks: list[float] = []
+    names: list[str] = []
+    for cluster in np.unique(model.labels_):
+        sure = np.sort(model.probabilities_[model.labels_ == cluster])[::-1]
+        places = np.arange(first, first + len(sure))
+        ax.fill_between(places, sure, step="mid", color=_NEAR if len(ticks) % 2 == 0 else "#7fbf7b")
+        ticks.append(first + len(sure) / 2)
+        named = cluster >= 0 and known and known[cluster]
+        names.append(known[cluster] if named else "noise" if cluster < 0 else str(cluster))
+        first += len(sure)
+    ax.axhline(0.5, color=_FAR, linewidth=0.8, linestyle="--")
+    ax.set(xticks=ticks, xticklabels=names, xlabel="cluster", ylabel="confidence", ylim=(0, 1.02), xlim=(0, first))
     return ax

@@ -12,9 +12,8 @@ import pytest
 from matplotlib import pyplot
 
 import nearfar
-import nearfar.plot
 
-MODULES = ["nearfar", *(f"nearfar.{name}" for name in ("_classes", "_load", "datasets", "metrics", "plot"))]
+MODULES = ["nearfar", *(f"nearfar.{name}" for name in ("_base", "_classes", "_load", "datasets", "metrics", "plot"))]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 

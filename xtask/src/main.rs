@@ -16,6 +16,7 @@ mod options;
 mod page;
 mod partitions;
 mod peers;
+mod predict;
 mod ranks;
 mod readers;
 mod reference;
@@ -111,6 +112,24 @@ enum Task {
         /// Threads; all cores when not given.
         #[arg(long)]
         threads: Option<usize>,
+    },
+    /// Predicting many points with a saved model: seconds by a mixture and by neighbours.
+    BenchPredict {
+        /// Points that the model is learnt from.
+        #[arg(long, default_value_t = 10_000)]
+        points: usize,
+        /// New points.
+        #[arg(long, default_value_t = 1_000_000)]
+        new: usize,
+        /// Features.
+        #[arg(long, default_value_t = 64)]
+        features: usize,
+        /// Clusters.
+        #[arg(short = 'k', long, default_value_t = 20)]
+        clusters: usize,
+        /// Threads.
+        #[arg(long, default_value_t = 2)]
+        threads: usize,
     },
     /// The default at growing sizes: seconds per stage, peak memory, exponents.
     BenchDefault {
@@ -335,6 +354,9 @@ fn main() -> Result<()> {
         Task::BenchFamily { points, features, clusters } => iterations::bench(points, features, clusters),
         Task::BenchIndex { points, features, clusters, spread, neighbors } => {
             index::bench(&index::Asked { points, features, clusters, spread, neighbors })
+        }
+        Task::BenchPredict { points, new, features, clusters, threads } => {
+            predict::predict(&predict::Sizes { points, new, features, clusters }, threads)
         }
         Task::BenchGrowth { largest, threads } => growth::growth(largest, threads),
         Task::BenchDefault { sizes, clusters, spread } => growth::growth_of_default(&sizes, clusters, spread),

@@ -145,7 +145,13 @@ pub(crate) struct Columns<'a> {
     pub(crate) ids: Option<&'a [String]>,
     /// −1 for points that are too uncertain.
     pub(crate) labels: Vec<i64>,
+    /// Names of the clusters, where they have any: the name of every point's cluster is written.
+    pub(crate) names: &'a [String],
     pub(crate) confidence: Option<&'a [f64]>,
+    /// The next best cluster of every point.
+    pub(crate) second: Option<Vec<Option<usize>>>,
+    /// How far out every point lies.
+    pub(crate) outlier_scores: Option<Vec<f64>>,
     /// Labels with other numbers of clusters.
     pub(crate) levels: Vec<(usize, Vec<i64>)>,
 }
@@ -154,25 +160,51 @@ impl<'a> Columns<'a> {
     /// Labels alone.
     pub(crate) fn plain(labels: &[usize], ids: Option<&'a [String]>) -> Self {
         let labels = labels.iter().copied().map(whole).collect();
-        Self { ids, labels, confidence: None, levels: Vec::new() }
+        Self {
+            ids,
+            labels,
+            names: &[],
+            confidence: None,
+            second: None,
+            outlier_scores: None,
+            levels: Vec::new(),
+        }
     }
 
-    /// The same with how sure they are, where that is known.
-    pub(crate) fn with_confidence(&self, confidence: &'a [f64]) -> Self {
+    /// The same with how sure they are and the next best cluster, where these are known.
+    pub(crate) fn with_confidence(&self, confidence: &'a [f64], membership: &[f64]) -> Self {
         let confidence = Some(confidence).filter(|confidence| !confidence.is_empty());
-        Self { confidence, ..self.clone() }
+        let second = confidence.and_then(|_| self.seconds(membership));
+        Self { confidence, second, ..self.clone() }
+    }
+
+    /// The next best cluster of every point, by its shares in all of them. Of a point that is noise it is the best.
+    pub(crate) fn seconds(&self, membership: &[f64]) -> Option<Vec<Option<usize>>> {
+        let n = self.labels.len();
+        let r = membership.len().checked_div(n).filter(|r| *r > 0 && r * n == membership.len())?;
+        let own = |label: &i64| usize::try_from(*label).unwrap_or(usize::MAX);
+        let each = self.labels.iter().zip(membership.chunks_exact(r));
+        Some(each.map(|(label, shares)| nearfar::internals::second(shares, own(label))).collect())
     }
 
     /// How they go to stdout: with titles where there is more than one column.
     pub(crate) fn on_stdout(&self) -> LabelFormat {
-        let alone = self.ids.is_none() && self.confidence.is_none() && self.levels.is_empty();
+        let alone = self.ids.is_none()
+            && self.names.is_empty()
+            && self.confidence.is_none()
+            && self.second.is_none()
+            && self.outlier_scores.is_none()
+            && self.levels.is_empty();
         if alone { LabelFormat::Text } else { LabelFormat::Csv }
     }
 
     fn titles(&self) -> Vec<String> {
         let mut titles: Vec<String> = self.ids.iter().map(|_| "id".to_owned()).collect();
         titles.push("label".to_owned());
+        titles.extend((!self.names.is_empty()).then(|| "name".to_owned()));
         titles.extend(self.confidence.iter().map(|_| "confidence".to_owned()));
+        titles.extend(self.second.iter().map(|_| "second".to_owned()));
+        titles.extend(self.outlier_scores.iter().map(|_| "outlier_score".to_owned()));
         titles.extend(self.levels.iter().map(|(k, _)| format!("k{k}")));
         titles
     }
@@ -182,15 +214,26 @@ impl<'a> Columns<'a> {
         &self,
         out: &mut dyn Write,
         separator: char,
-        id: impl Fn(&str) -> String,
+        cell: impl Fn(&str) -> String,
     ) -> std::io::Result<()> {
         for (i, label) in self.labels.iter().enumerate() {
             if let Some(ids) = self.ids {
-                write!(out, "{}{separator}", id(&ids[i]))?;
+                write!(out, "{}{separator}", cell(&ids[i]))?;
             }
             write!(out, "{label}")?;
+            if !self.names.is_empty() {
+                let name = self.name(*label);
+                write!(out, "{separator}{}", if name.is_empty() { String::new() } else { cell(name) })?;
+            }
             if let Some(confidence) = self.confidence {
                 write!(out, "{separator}{}", confidence[i])?;
+            }
+            if let Some(second) = &self.second {
+                let second = second[i].map_or_else(String::new, |second| second.to_string());
+                write!(out, "{separator}{second}")?;
+            }
+            if let Some(scores) = &self.outlier_scores {
+                write!(out, "{separator}{}", scores[i])?;
             }
             for (_, labels) in &self.levels {
                 write!(out, "{separator}{}", labels[i])?;
@@ -198,6 +241,11 @@ impl<'a> Columns<'a> {
             writeln!(out)?;
         }
         Ok(())
+    }
+
+    /// The name of a cluster; nothing for one without, and for noise.
+    fn name(&self, label: i64) -> &str {
+        usize::try_from(label).ok().and_then(|label| self.names.get(label)).map_or("", String::as_str)
     }
 
     /// All of them in one of the formats; NPY holds whole numbers only, a column for the labels and one for each level.
@@ -225,6 +273,16 @@ impl<'a> Columns<'a> {
                 }
                 if let Some(confidence) = self.confidence {
                     object["confidence"] = serde_json::json!(confidence);
+                }
+                if let Some(second) = &self.second {
+                    object["second"] = serde_json::json!(second);
+                }
+                if let Some(scores) = &self.outlier_scores {
+                    object["outlier_scores"] = serde_json::json!(scores);
+                }
+                if !self.names.is_empty() {
+                    let names: Vec<&str> = self.labels.iter().map(|label| self.name(*label)).collect();
+                    object["names"] = serde_json::json!(names);
                 }
                 for (k, labels) in &self.levels {
                     object["levels"][format!("k{k}")] = serde_json::json!(labels);

@@ -55,6 +55,29 @@ fn columns_are_found_by_name() {
 }
 
 #[test]
+fn a_table_that_lacks_a_column_is_refused() {
+    let here = with_model("predict_lacks", &[]);
+    // As many numbers as the model has features, but one of them is a row number.
+    std::fs::write(here.join("lacks.csv"), "number,x\n1,0.5\n2,10.5\n").unwrap();
+    let text = fail(&here, &["predict", "m.nearfar", "lacks.csv"], 2);
+    assert!(text.contains("lacks.csv: column \"y\" is missing, which the model was fitted on"), "{text}");
+    assert!(text.contains("the table has \"number\", \"x\""), "{text}");
+    let text = fail(&here, &["predict", "m.nearfar", "lacks.csv", "--id-column", "number"], 2);
+    assert!(text.contains("column \"y\" is missing"), "{text}");
+    let output =
+        common::nearfar_with_stdin(&here, &["predict", "m.nearfar", "-"], b"number,x\n1,0.5\n2,10.5\n");
+    assert!(stderr(&output).contains("column \"y\" is missing"), "{}", stderr(&output));
+    // Names that are numbers are names, not places.
+    std::fs::write(here.join("numbers.csv"), "0,1,2\n".to_owned() + &"0.1,5,0\n9.7,1,1\n".repeat(20))
+        .unwrap();
+    let fit = ["cluster", "numbers.csv", "--header", "-k", "2", "--save-model", "n.nearfar", "-o", "n.csv"];
+    succeed(&here, &fit);
+    std::fs::write(here.join("two.csv"), "id,0,1\n1,0.1,5\n2,9.7,1\n").unwrap();
+    let text = fail(&here, &["predict", "n.nearfar", "two.csv", "--header"], 2);
+    assert!(text.contains("column \"2\" is missing"), "{text}");
+}
+
+#[test]
 fn distances_to_the_training_points() {
     let here = folder("predict_distances");
     let points: Vec<f64> = (0..24).map(|i| f64::from(i % 2) * 50.0 + f64::from(i)).collect();

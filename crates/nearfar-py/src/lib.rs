@@ -28,7 +28,7 @@ mod _nearfar {
     #[pymodule_export]
     use super::communicator::rows_of;
     #[pymodule_export]
-    use super::model::{Model, fit};
+    use super::model::{Model, fit, show_explanation};
     #[pymodule_export]
     use super::tools::{about_method, correct_rate, make, methods, nmi, scores};
 

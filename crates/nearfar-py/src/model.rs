@@ -23,6 +23,14 @@ pub(crate) struct Model(SavedModel);
 /// A graph as SciPy takes it: values, columns, starts of the rows.
 type Csr<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i64>>);
 
+/// Labels, confidence, second choice and outlier scores of new points.
+type Predictions<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+);
+
 /// Joins of clusters: pairs row after row, the resolution of every join, and the leaf of every sample.
 type Tree<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>);
 
@@ -118,6 +126,100 @@ impl Model {
         Ok(PyArray1::from_iter(py, labels.into_iter().map(|label| label as i64)))
     }
 
+    /// Labels of new points, how sure they are, the next best cluster (−1: none), and how far out the points lie
+    /// (nothing where the model cannot tell).
+    fn predictions<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        n_threads: usize,
+    ) -> PyResult<Predictions<'py>> {
+        let matrix = Matrix::of(x)?;
+        let samples = matrix.samples()?;
+        let said = finished(watch::run(py, n_threads, &Callbacks::NONE, |watcher| {
+            self.0.predictions(&samples, watcher)
+        })?)?;
+        let labels = PyArray1::from_iter(py, said.labels.into_iter().map(|label| label as i64));
+        let second = said.second.into_iter().map(|second| second.map_or(-1, |second| second as i64));
+        Ok((
+            labels,
+            said.confidence.to_pyarray(py),
+            PyArray1::from_iter(py, second),
+            said.outlier_scores.to_pyarray(py),
+        ))
+    }
+
+    /// How far out every training point lies; nothing where the model cannot tell.
+    fn outlier_scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let scores = py.detach(|| self.0.outlier_scores()).map_err(|error| errors::of(&error))?;
+        Ok(scores.to_pyarray(py))
+    }
+
+    /// What the clusters are, as JSON.
+    #[pyo3(signature = (n_threads, ids=None, picture=None))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        n_threads: usize,
+        ids: Option<Vec<String>>,
+        picture: Option<(usize, usize)>,
+    ) -> PyResult<String> {
+        let picture = picture.map(|(height, width)| Picture { height, width, by_columns: false });
+        let told = finished(watch::run(py, n_threads, &Callbacks::NONE, |_| {
+            nearfar_report::explain_model(&self.0, ids.as_deref(), picture)
+        })?)?;
+        Ok(told.to_json())
+    }
+
+    /// The model with these clusters joined.
+    fn merge(&self, clusters: Vec<usize>) -> PyResult<Self> {
+        self.0.merge(&clusters).map(Self).map_err(|error| errors::of(&error))
+    }
+
+    /// The model with this cluster divided.
+    fn split(&self, cluster: usize) -> PyResult<Self> {
+        self.0.split(cluster).map(Self).map_err(|error| errors::of(&error))
+    }
+
+    /// The model with names for these clusters.
+    fn rename(&self, names: Vec<(usize, String)>) -> PyResult<Self> {
+        self.0.rename(&names).map(Self).map_err(|error| errors::of(&error))
+    }
+
+    /// The model with the numbers and names of an older one.
+    fn with_numbers_of(&self, py: Python<'_>, older: &Self, n_threads: usize) -> PyResult<Self> {
+        let found = watch::run(py, n_threads, &Callbacks::NONE, |watcher| {
+            self.0.with_numbers_of(&older.0, watcher).map(|(model, _)| model)
+        })?;
+        finished(found).map(Self)
+    }
+
+    /// The model with the stability of its clusters, of fits with these settings to halves of the samples.
+    fn with_stability(&self, py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let Settings { params, threads } = settings::of(settings)?;
+        let labels: Vec<usize> = self.0.labels.iter().map(|label| *label as usize).collect();
+        let found = finished(watch::run(py, threads, &Callbacks::NONE, |watcher| {
+            let Some(samples) = self.0.samples()? else {
+                return Err(nearfar::DataError::NotKept.into());
+            };
+            nearfar::explain::stability(&Input::Samples(samples, self.0.metric()), &params, &labels, watcher)
+        })?)?;
+        let mut model = self.0.clone();
+        model.about.stability = found;
+        model.about.stability.resize(model.about.n_clusters, 0.0);
+        Ok(Self(model))
+    }
+
+    /// New rows beside those of the fit, as JSON.
+    fn drift(&self, py: Python<'_>, x: &Bound<'_, PyAny>, n_threads: usize) -> PyResult<String> {
+        let matrix = Matrix::of(x)?;
+        let samples = matrix.samples()?;
+        let drift = finished(watch::run(py, n_threads, &Callbacks::NONE, |watcher| {
+            self.0.drift(&samples, watcher)
+        })?)?;
+        serde_json::to_string(&drift).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
     /// What is no array, as JSON.
     fn about(&self) -> PyResult<String> {
         let mut about = self.0.about.clone();
@@ -201,6 +303,29 @@ impl Model {
 
     fn affinity<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         self.0.affinity.as_ref().map(|z| matrix(py, z, self.0.about.n_samples)).transpose()
+    }
+}
+
+/// What came of work on threads of its own; the exception that ended it comes first.
+fn finished<R>((result, ended): watch::Outcome<nearfar::Result<R>>) -> PyResult<R> {
+    match ended {
+        Some(error) => Err(error),
+        None => result.map_err(|error| errors::of(&error)),
+    }
+}
+
+/// An explanation in JSON as text, Markdown or HTML.
+#[pyfunction]
+pub(crate) fn show_explanation(told: &str, how: &str) -> PyResult<String> {
+    let told = nearfar::explain::Explanation::from_json(told)
+        .ok_or_else(|| PyValueError::new_err("this is no explanation of a model"))?;
+    match how {
+        "text" => Ok(nearfar_report::explained_text(&told)),
+        "markdown" => Ok(nearfar_report::explained_markdown(&told)),
+        "html" => Ok(nearfar_report::explained_html(&told)),
+        other => Err(PyValueError::new_err(format!(
+            "how = {other:?} is not allowed: it must be one of \"text\", \"markdown\", \"html\""
+        ))),
     }
 }
 

@@ -14,11 +14,13 @@ use std::io::Write;
 use std::path::Path;
 
 mod account;
+mod explained;
 mod gather;
 mod page;
 mod record;
 mod runs;
 
+pub use explained::{explain_model, explained_html, explained_markdown, explained_page, explained_text};
 pub use gather::{Extras, KnownClasses, Memory, Picture, gather};
 pub use page::style::{STYLE, chrome, escape};
 pub use page::{comparison, page};

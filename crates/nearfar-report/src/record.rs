@@ -1,5 +1,6 @@
 //! All that a page shows of a run.
 
+use nearfar::explain::{ClusterStory, Explanation};
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Confidence, Tree};
@@ -110,6 +111,12 @@ pub struct Record {
     /// How clusters join, where the method tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tree: Option<Tree>,
+    /// What the clusters are, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
+    /// Whom the clusters of the explanation show.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) portraits: Vec<Portrait>,
 }
 
 /// One start.
@@ -190,6 +197,19 @@ pub(crate) struct Shown {
     pub(crate) second: Option<(usize, f64)>,
     /// Base64 of a grey picture, a byte per pixel.
     pub(crate) image: Option<String>,
+}
+
+/// Points that show what a cluster is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Portrait {
+    /// Base64 of the mean of its images.
+    pub(crate) mean: Option<String>,
+    pub(crate) typical: Vec<Shown>,
+    /// Of every typical point its values in the columns that set the cluster apart.
+    pub(crate) values: Vec<Vec<f64>>,
+    /// Points that may belong to another cluster.
+    pub(crate) borders: Vec<Shown>,
 }
 
 /// Known classes against clusters.
@@ -312,15 +332,34 @@ impl Record {
             |p: &Point| p.at.len() == views && p.neighbors.iter().all(|j| (*j as usize) < drawn) && hung(p);
         unless(self.points.iter().all(placed), "a point has no place")?;
         let known = |s: &Shown| s.second.is_none_or(|(c, _)| c < r);
+        let people = self.portraits.iter().flat_map(|p| p.typical.iter().chain(&p.borders));
         let shown = self.uncertain.iter().chain(self.clusters.iter().flat_map(|c| &c.representatives));
+        let shown = shown.chain(people);
         unless(
             shown.clone().all(known) && self.clusters.iter().all(|c| c.nearest.is_none_or(|(c, _)| c < r)),
             "a cluster is unknown",
         )?;
+        let told = |e: &Explanation| e.clusters.len() == r;
+        unless(self.explanation.as_ref().is_none_or(told), "a cluster is not explained")?;
         unless(
             self.image.is_none_or(|[h, w]| (1..=4096).contains(&h) && (1..=4096).contains(&w)),
             "an image has no size",
         )
+    }
+
+    /// What somebody has called a cluster.
+    pub(crate) fn own_name(&self, cluster: usize) -> Option<&str> {
+        self.story(cluster)?.name.as_deref()
+    }
+
+    /// What a cluster is called in a sentence.
+    pub(crate) fn cluster_name(&self, cluster: usize) -> String {
+        self.own_name(cluster).map_or_else(|| format!("cluster {cluster}"), str::to_owned)
+    }
+
+    /// What is told of a cluster.
+    pub(crate) fn story(&self, cluster: usize) -> Option<&ClusterStory> {
+        self.explanation.as_ref()?.clusters.get(cluster)
     }
 
     /// The row of a point of the scatter.

@@ -113,6 +113,7 @@ fn every_method_has_a_page() {
         assert_eq!(has("sure"), default, "{kind}");
         assert!(!default || !has("learning"), "the trace of two rounds is no chart");
         assert!(!html.contains("NaN") && !html.contains("inf "), "{kind}");
+        assert_eq!(html.matches("<article class=\"story\"").count(), 3, "{kind}: a card for every cluster");
         assert_eq!(Record::from_json(&record.to_json()).unwrap(), record, "{kind}");
     }
 }

@@ -1,6 +1,8 @@
 //! What only this workspace's other crates, tests and benches use. It may change with any version.
 
 pub use crate::error::spell_settings;
+pub use crate::explain::people::second;
+pub use crate::explain::words::percent;
 pub use crate::generate::blobs::{mixture, varied};
 pub use crate::labels::canonical::renumber;
 pub use crate::labels::kmeans::{KMeans, KMeansParams, assign};
@@ -27,6 +29,8 @@ pub use crate::math::cubic::Quartic;
 pub use crate::math::kernel::Entry;
 pub use crate::math::rng::Stream;
 pub use crate::math::simplex::project;
+pub use crate::model::drift::quantile;
+pub use crate::model::far_out::local_scales;
 pub use crate::model::saved::TRACE_COLUMNS;
 pub use crate::neighbors::nearest::{Nearest, nearest, nearest_by_cells};
 pub use crate::neighbors::{Neighborhoods, rank};

@@ -116,6 +116,8 @@ pub mod labels;
 
 pub mod model;
 
+pub mod explain; // what the clusters of a model are, in words
+
 mod layout; // the points in the plane, to be looked at
 
 // What every stage uses.

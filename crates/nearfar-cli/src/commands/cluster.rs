@@ -23,7 +23,7 @@ use crate::run::data::Data;
 use crate::run::folder::{Folder, export_graph};
 use crate::run::summary::Summary;
 use crate::run::watch::{SharedKeeper, Watch};
-use crate::run::{labels, report, settings};
+use crate::run::{labels, like, report, settings};
 
 pub(crate) fn run(flags: ClusterArgs) -> Outcome {
     let clock = Instant::now();
@@ -76,6 +76,7 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
         let folder = checkpoint.folder().display();
         say(format_args!("{folder}: no checkpoint is here, so the run starts from the beginning"));
     }
+    let older = like::older(&args.labels, &data)?;
     let start = if params.method.kind() == MethodKind::NearFar { "member" } else { "start" };
     let watch = Watch::new(output, start);
     keep_what_there_is(output, &watch, &settings, &params, data.table.ids.clone());
@@ -88,33 +89,82 @@ pub(crate) fn run(flags: ClusterArgs) -> Outcome {
         interrupt::say_last_words();
         return Err(Failure::silent(Exit::Interrupted));
     }
+    let mut model = match fitted {
+        Ok(model) => model,
+        Err(error) => {
+            interrupt::set_last_words(None);
+            return Err(error.into());
+        }
+    };
+    let known = like::know(&args.labels, older.as_ref(), &mut model, &data, &watch);
     interrupt::enter(Phase::Writing);
     // Nobody asks for a part of it any more.
     interrupt::set_last_words(None);
     drop(watch);
-    let model = fitted?;
+    let (model, known) = (model, known?);
+    let run = Done {
+        args: &args,
+        data: &data,
+        model: &model,
+        known: &known,
+        settings: &settings,
+        plan: &plan,
+        checkpoint: checkpoint.as_ref(),
+    };
+    tell(&run, clock)
+}
+
+/// A run that came to its end.
+struct Done<'a> {
+    args: &'a ClusterArgs,
+    data: &'a Data,
+    model: &'a Model,
+    known: &'a like::Known,
+    settings: &'a str,
+    plan: &'a Plan,
+    checkpoint: Option<&'a Checkpoint>,
+}
+
+/// Write and print what came of a run.
+fn tell(run: &Done<'_>, clock: Instant) -> Outcome {
+    let Done { args, data, model, known, settings, plan, checkpoint } = *run;
+    let output = &args.output;
+    let picture = output.image_shape.as_ref().map(|shape| shape.picture);
     data.check_unchanged()?;
-    check_model(output, &model)?;
-    let (columns, noise) = labels::columns(&args.labels, &model, data.table.ids.as_deref())?;
-    let mut summary = Summary::new(&data, &model, clock.elapsed().as_secs_f64());
+    check_model(output, model)?;
+    let columns = labels::columns(&args.labels, model, data.table.ids.as_deref(), &known.names)?;
+    let (mut columns, noise) = columns;
+    let options = SaveOptions {
+        similarity: true,
+        feature_names: data.table.column_names.clone(),
+        scaling: data.scaling.clone(),
+        cluster_names: known.names.clone(),
+        stability: known.stability.clone(),
+        ..SaveOptions::default()
+    };
+    if args.labels.outlier_scores {
+        columns.outlier_scores = Some(outlier_scores(data, model, &options)?);
+    }
+    let mut summary = Summary::new(data, model, known, clock.elapsed().as_secs_f64());
     summary.noise = noise;
-    if let Some(checkpoint) = &checkpoint {
+    if let Some(checkpoint) = checkpoint {
         summary.note_checkpoint(checkpoint);
     }
     summary.ranks = ranks::team().map(|team| team.report());
     summary.standing_by = Some(ranks::standing_by()).filter(|count| *count > 0);
-    let drawn = alone && (output.report.is_some() || output.out_dir.is_some());
-    let record =
-        drawn.then(|| report::record(&data, &model, &summary, &settings, &plan, picture)).transpose()?;
+    let drawn = ranks::team().is_none() && (output.report.is_some() || output.out_dir.is_some());
+    let record = drawn
+        .then(|| report::record(data, model, &options, &summary, settings, plan, picture))
+        .transpose()?;
     let parts =
-        Parts { data: &data, model: &model, columns: &columns, settings: &settings, record: record.as_ref() };
+        Parts { data, model, options: &options, columns: &columns, settings, record: record.as_ref() };
     write(output, &parts, &mut summary)?;
-    if let Some(checkpoint) = &checkpoint {
+    if let Some(checkpoint) = checkpoint {
         checkpoint.remove()?; // only now: what it could make again is safe
     }
     let paint = Paint::for_stderr(output.no_color);
     if !output.quiet && !output.json {
-        summary.print(&model, paint, output.verbose);
+        summary.print(model, paint, output.verbose);
     }
     if output.strict && !summary.warnings.is_empty() {
         let count = summary.warnings.len();
@@ -294,10 +344,26 @@ fn best_so_far(keeper: &SharedKeeper, params: &Params) -> Option<Model> {
     std::mem::take(&mut *keeper.lock().unwrap_or_else(PoisonError::into_inner)).into_model(params)
 }
 
+/// How far out every point lies.
+fn outlier_scores(data: &Data, model: &Model, options: &SaveOptions) -> Outcome<Vec<f64>> {
+    let scores = if ranks::team().is_some() {
+        Vec::new()
+    } else {
+        let options = SaveOptions { similarity: false, ..options.clone() };
+        SavedModel::new(model, &data.input()?, &options).outlier_scores()?
+    };
+    if scores.is_empty() {
+        let text = "--outlier-scores: only samples or distances in one process tell how far out a point lies; leave it out";
+        return Err(Failure::wrong(text));
+    }
+    Ok(scores)
+}
+
 /// What the outputs are made of.
 struct Parts<'a> {
     data: &'a Data,
     model: &'a Model,
+    options: &'a SaveOptions,
     columns: &'a Columns<'a>,
     settings: &'a str,
     record: Option<&'a Record>,
@@ -305,18 +371,12 @@ struct Parts<'a> {
 
 /// All outputs; labels on stdout come last, as only they may find a reader gone.
 fn write(output: &OutputArgs, parts: &Parts<'_>, summary: &mut Summary) -> Outcome {
-    let Parts { data, model, columns, settings, record } = *parts;
+    let Parts { data, model, options, columns, settings, record } = *parts;
     for (kind, path) in output.graphs() {
         export_graph(model, kind, &path)?;
     }
     if let Some(path) = &output.save_model {
-        let options = SaveOptions {
-            similarity: true,
-            feature_names: data.table.column_names.clone(),
-            scaling: data.scaling.clone(),
-            ..SaveOptions::default()
-        };
-        SavedModel::new(model, &data.input()?, &options).save(path)?;
+        SavedModel::new(model, &data.input()?, options).save(path)?;
     }
     if let Some(path) = &output.out_dir {
         Folder::new(path).save(model, columns, summary, settings, record)?;

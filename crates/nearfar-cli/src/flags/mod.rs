@@ -1,15 +1,19 @@
 //! Every flag, defined once.
 
+mod explain;
 mod input;
 mod labels;
 mod learn;
 mod output;
+mod refine;
 mod values;
 
+pub(crate) use explain::{ExplainArgs, ExplainFormat};
 pub(crate) use input::InputArgs;
 pub(crate) use labels::LabelArgs;
 pub(crate) use learn::LearnArgs;
 pub(crate) use output::OutputArgs;
+pub(crate) use refine::{DriftArgs, MergeArgs, RenameArgs, SplitArgs};
 pub(crate) use values::{Clusters, ExportedGraph, InputKind, MethodName, MetricName, ProgressKind, Scale};
 
 use std::path::PathBuf;
@@ -50,6 +54,16 @@ pub(crate) enum Command {
     Predict(Box<PredictArgs>),
     /// Divide the points of a saved model into another number of clusters, without learning again
     Relabel(RelabelArgs),
+    /// Join clusters of a saved model into one
+    Merge(MergeArgs),
+    /// Divide a cluster of a saved model in two, by its tree
+    Split(SplitArgs),
+    /// Name the clusters of a saved model
+    Rename(RenameArgs),
+    /// Tell how well new points fit a saved model, and which clusters grew or shrank
+    Drift(Box<DriftArgs>),
+    /// Say what the clusters are: marks, rules, typical rows, how sure
+    Explain(ExplainArgs),
     /// Compare labels with a known truth
     Score(ScoreArgs),
     /// Generate a dataset with known classes
@@ -104,7 +118,10 @@ const PREDICT_EXAMPLES: &str = "\
 Examples:
   nearfar cluster data.csv -k 3 --save-model data.nearfar -o labels.csv
   nearfar predict data.nearfar new.csv -o new-labels.csv
-  nearfar predict data.nearfar new.csv --truth class";
+  nearfar predict data.nearfar new.csv --truth class
+  nearfar predict data.nearfar new.csv --confidence --reject 1% -o new-labels.csv
+
+Columns are matched by name, in any order; what else the file holds is left alone.";
 
 /// Flags of `predict`.
 #[derive(Args, Debug)]
@@ -115,6 +132,19 @@ pub(crate) struct PredictArgs {
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    /// Also write how sure every label is, from 0 to 1, and the next best cluster
+    #[arg(long)]
+    pub(crate) confidence: bool,
+    /// Also write how far out every point lies, from 0 to 1: 0.5 is twice as far from its neighbours as is usual in its
+    /// cluster
+    #[arg(long)]
+    pub(crate) outlier_scores: bool,
+    /// Label points -1 that lie farther out than all but this share of the training points: 1% or 0.01
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, conflicts_with = "reject_above")]
+    pub(crate) reject: Option<values::Portion>,
+    /// Label points -1 whose outlier score is above this
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
+    pub(crate) reject_above: Option<f64>,
     /// Write the labels to this file instead of stdout (.csv, .txt, .npy or .json)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -288,6 +318,6 @@ pub(crate) struct PlanArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
     /// The command whose page is printed, instead of the program's
-    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "relabel", "score", "make", "demo", "methods", "report", "compare", "plan", "completions", "man"]))]
+    #[arg(value_parser = PossibleValuesParser::new(["cluster", "predict", "relabel", "merge", "split", "rename", "drift", "explain", "score", "make", "demo", "methods", "report", "compare", "plan", "completions", "man"]))]
     pub(crate) command: Option<String>,
 }

@@ -134,7 +134,7 @@ impl Folder {
     ) -> Outcome {
         let n = model.n_samples();
         self.put("settings.toml", |out| out.write_all(settings.as_bytes()))?;
-        let columns = &columns.with_confidence(&model.confidence);
+        let columns = &columns.with_confidence(&model.confidence, &model.membership);
         self.put("labels.csv", |out| columns.write(out, LabelFormat::Csv))?;
         if let Some(weights) = weights(model) {
             self.put("weights.csv", |out| {

@@ -10,7 +10,7 @@ use crate::flags::LabelArgs;
 use crate::output::{Columns, LabelFormat, whole};
 
 /// The label of points that are too uncertain.
-const NOISE: i64 = -1;
+pub(crate) const NOISE: i64 = -1;
 
 /// Points that were labelled −1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -26,6 +26,7 @@ pub(crate) fn check(args: &LabelArgs, method: MethodKind, format: Option<LabelFo
         ("confidence", args.confidence),
         ("noise", args.noise.is_some()),
         ("min-confidence", args.min_confidence.is_some()),
+        ("outlier-scores", args.outlier_scores),
         ("levels", args.levels.is_some()),
     ];
     if let Some((flag, _)) = asked.iter().find(|(_, asked)| *asked && method != MethodKind::NearFar) {
@@ -47,6 +48,11 @@ pub(crate) fn check(args: &LabelArgs, method: MethodKind, format: Option<LabelFo
     }
     if args.levels.iter().flatten().any(|level| *level == 0) {
         let text = "--levels = 0 is not allowed: levels are numbers of clusters, from 1 on";
+        return Err(Failure::wrong(text));
+    }
+    if args.outlier_scores && format == Some(LabelFormat::Npy) {
+        let text =
+            "--outlier-scores: .npy holds whole numbers only; end the name of -o in .csv, .txt or .json";
         return Err(Failure::wrong(text));
     }
     if args.confidence && format == Some(LabelFormat::Npy) {
@@ -71,8 +77,9 @@ pub(crate) fn columns<'a>(
     args: &LabelArgs,
     model: &'a Model,
     ids: Option<&'a [String]>,
+    names: &'a [String],
 ) -> Outcome<(Columns<'a>, Option<Noise>)> {
-    let mut columns = Columns::plain(&model.labels, ids);
+    let mut columns = Columns { names, ..Columns::plain(&model.labels, ids) };
     for level in args.levels.iter().flatten() {
         if columns.levels.iter().all(|(known, _)| known != level) {
             let labels = level_of(model, *level)?.into_iter().map(whole).collect();
@@ -81,6 +88,7 @@ pub(crate) fn columns<'a>(
     }
     columns.confidence =
         Some(&*model.confidence).filter(|confidence| args.confidence && !confidence.is_empty());
+    columns.second = columns.confidence.and_then(|_| columns.seconds(&model.membership));
     let uncertain = uncertain(args, &model.confidence);
     for &point in &uncertain {
         columns.labels[point] = NOISE;

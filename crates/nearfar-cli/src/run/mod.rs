@@ -2,8 +2,10 @@
 
 mod account;
 pub(crate) mod data;
+pub(crate) mod features;
 pub(crate) mod folder;
 pub(crate) mod labels;
+pub(crate) mod like;
 pub(crate) mod method;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;

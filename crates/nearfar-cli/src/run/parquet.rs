@@ -20,6 +20,10 @@ pub(crate) fn save(model: &Model, columns: &Columns<'_>, put: impl Fn(&str, &[u8
     if let Some(confidence) = columns.confidence {
         labels.push(("confidence".into(), floats(confidence.iter().copied())));
     }
+    if let Some(second) = &columns.second {
+        let second = second.iter().map(|second| second.map(whole)).collect::<Int64Array>();
+        labels.push(("second".into(), Arc::new(second)));
+    }
     for (k, level) in &columns.levels {
         labels.push((format!("k{k}"), Arc::new(Int64Array::from(level.clone()))));
     }

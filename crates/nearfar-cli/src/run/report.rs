@@ -29,17 +29,14 @@ pub(crate) fn check_picture(picture: Option<&Picture>, data: &Data) -> Outcome {
 pub(crate) fn record(
     data: &Data,
     model: &Model,
+    options: &SaveOptions,
     summary: &Summary,
     settings: &str,
     plan: &Plan,
     picture: Option<Picture>,
 ) -> Outcome<Record> {
     let input = data.input()?;
-    let options = SaveOptions {
-        feature_names: data.table.column_names.clone(),
-        scaling: data.scaling.clone(),
-        ..SaveOptions::default()
-    };
+    let options = SaveOptions { similarity: false, ..options.clone() };
     let saved = SavedModel::new(model, &input, &options);
     let truth = data.table.truth.as_ref();
     let blocks = Extras::blocks(&model.labels, &model.membership)?;

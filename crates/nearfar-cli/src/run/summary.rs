@@ -1,6 +1,7 @@
 //! What came of a run, for people and as JSON.
 
 use nearfar::checkpoint::{Checkpoint, Resumed};
+use nearfar::explain;
 use nearfar::internals::human_bytes;
 use nearfar::labels::score::Scores;
 use nearfar::learn::{Alpha, Density, Engine, MethodKind, StopReason};
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use super::account;
 use super::data::Data;
 use super::labels::Noise;
+use super::like::Known;
 use crate::exit::in_flags;
 use crate::output::Columns;
 use crate::paint::{Paint, say};
@@ -74,6 +76,12 @@ pub(crate) struct Summary {
     /// How sure labels are, of the default method.
     #[serde(skip_serializing_if = "Option::is_none")]
     certainty: Option<Certainty>,
+    /// How far each cluster can be relied on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    standings: Vec<ClusterStanding>,
+    /// What became of the numbers of an older model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    numbers: Option<Vec<(usize, Option<f64>)>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tree: Option<Tree>,
     /// Points that were labelled −1.
@@ -102,6 +110,34 @@ pub(crate) struct Summary {
     confidence: Option<Vec<f64>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     levels: BTreeMap<String, Vec<i64>>,
+}
+
+/// How far a cluster can be relied on.
+#[derive(Clone, Debug, Serialize)]
+struct ClusterStanding {
+    cluster: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(flatten)]
+    certainty: explain::Certainty,
+}
+
+/// That of every cluster with points; none where the method does not tell.
+fn standings(model: &Model, known: &Known) -> Vec<ClusterStanding> {
+    let labels: Vec<u32> = model.labels.iter().map(|label| *label as u32).collect();
+    let told = explain::explain(&explain::Subject {
+        membership: &model.membership,
+        confidence: &model.confidence,
+        sigma: nearfar::internals::local_scales(&model.lenses, model.sigma.as_deref()),
+        stability: &known.stability,
+        cluster_names: &known.names,
+        account: model.account.as_ref(),
+        ..explain::Subject::new(&labels, model.params.n_clusters, None)
+    });
+    let told = told.clusters.into_iter().filter(|story| story.size > 0);
+    told.filter(|story| story.certainty.standing != explain::Standing::Unknown)
+        .map(|story| ClusterStanding { cluster: story.cluster, name: story.name, certainty: story.certainty })
+        .collect()
 }
 
 /// How sure labels are.
@@ -141,13 +177,16 @@ struct Stage {
     seconds: f64,
 }
 
+/// Clusters that get a sentence each; of more only a count.
+const MOST_SENTENCES: usize = 12;
+
 /// The name at the head of the JSON.
 pub(crate) const FORMAT: &str = "nearfar-summary";
 /// Raised when a key changes its meaning.
 pub(crate) const VERSION: u32 = 1;
 
 impl Summary {
-    pub(crate) fn new(data: &Data, model: &Model, total: f64) -> Self {
+    pub(crate) fn new(data: &Data, model: &Model, known: &Known, total: f64) -> Self {
         let truth = data.table.truth.as_ref();
         let loops = || model.members.iter().map(nearfar::learn::Member::last_loop);
         let settled = |reason| {
@@ -195,6 +234,11 @@ impl Summary {
             search: model.search,
             account: model.account.clone(),
             certainty: Certainty::of(&model.confidence),
+            standings: standings(model, known),
+            numbers: known
+                .numbers
+                .as_ref()
+                .map(|numbers| numbers.to.iter().copied().zip(numbers.overlap.iter().copied()).collect()),
             tree: model.tree.as_ref().map(|tree| Tree { most: tree.most(), pieces: tree.pieces() }),
             noise: None,
             resumed: None,
@@ -285,6 +329,13 @@ impl Summary {
         } else {
             self.print_convergence(model, &line);
         }
+        if let Some(numbers) = &self.numbers {
+            let kept = numbers.iter().filter(|(_, overlap)| overlap.is_some()).count();
+            line(
+                "numbers",
+                format!("{kept} of {} clusters have the number they had in the older model", numbers.len()),
+            );
+        }
         if let Some(scores) = &self.scores {
             line("scores", score_line(scores));
         }
@@ -330,6 +381,7 @@ impl Summary {
             };
             line("certainty", format!("{mean:.2} on average; {below} below 0.5"));
         }
+        self.print_standings(line);
         if let Some(Noise { points, up_to }) = self.noise {
             let scored =
                 if self.scores.is_some() { "; the scores count them with their clusters" } else { "" };
@@ -344,6 +396,24 @@ impl Summary {
                     ),
                 },
             );
+        }
+    }
+
+    /// A sentence for every cluster, or where there are many how many stand how.
+    fn print_standings(&self, line: &impl Fn(&str, String)) {
+        if self.standings.len() > MOST_SENTENCES {
+            let of = |standing: explain::Standing| {
+                let count = self.standings.iter().filter(|s| s.certainty.standing == standing).count();
+                (count > 0).then(|| format!("{count} {}", standing.word()))
+            };
+            let each = [explain::Standing::Solid, explain::Standing::Shaky, explain::Standing::NotThere];
+            line("how sure", each.into_iter().filter_map(of).collect::<Vec<_>>().join(", "));
+            return;
+        }
+        for (at, ClusterStanding { cluster, name, certainty }) in self.standings.iter().enumerate() {
+            let name = name.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
+            let title = if at == 0 { "how sure" } else { "" };
+            line(title, format!("cluster {cluster}{name}: {}", certainty.sentence));
         }
     }
 

@@ -90,7 +90,7 @@ impl<'a> People<'a> {
         (0..self.labels.len()).filter(|i| self.margin(*i) < CLOSE).count()
     }
 
-    fn shown(&self, i: usize) -> Shown {
+    pub(crate) fn shown(&self, i: usize) -> Shown {
         let second = self.second(i).map(|(c, share)| (c, rounded(share, 4)));
         Shown {
             id: self.id(i),

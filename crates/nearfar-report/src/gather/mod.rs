@@ -3,6 +3,7 @@
 mod account;
 mod clusters;
 mod data;
+mod portraits;
 mod project;
 mod text64;
 
@@ -13,9 +14,10 @@ use nearfar::model::{BlockMeans, Blocks, MergeTree, SparseRows};
 use nearfar::observe::Observer;
 use nearfar::{Input, Params, PreparedSlices, Samples, SavedModel};
 
-pub(crate) use data::histogram;
+pub(crate) use data::{find_picture, histogram};
 pub(crate) use text64::{decode, encode};
 
+use crate::explained::explain_model;
 use crate::record::{FULL, MOST_CROSSED, Map, Point, Record, Start, Truth};
 
 /// Most cells along a side of a heat map.
@@ -158,7 +160,7 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
     let warnings = extras.notes.clone().unwrap_or_else(own);
     let samples =
         input.and_then(|input| if let Input::Samples(samples, _) = input { Some(samples) } else { None });
-    let picture = samples.and_then(|samples| extras.picture.or_else(|| data::find_picture(samples)));
+    let picture = samples.and_then(|samples| extras.picture.or_else(|| find_picture(samples)));
     let picture = picture.filter(|picture| picture.height * picture.width == about.n_features);
     let people = clusters::People::new(model, &labels, extras.ids.as_deref(), samples, picture);
     let mut account = account::account(model);
@@ -185,6 +187,7 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
         account.ranked = Some((view.name().to_owned(), counted));
         correct = Some(rate);
     }
+    let explanation = explain_model(model, extras.ids.as_deref(), picture)?;
     let (format, version) = Record::head();
     Ok(Record {
         format,
@@ -230,6 +233,8 @@ pub fn gather(model: &SavedModel, input: Option<&Input<'_>>, extras: Extras) -> 
         command: extras.command,
         seconds: extras.seconds.unwrap_or_else(|| about.timings.clone()),
         memory: [extras.memory.planned, extras.memory.peak],
+        portraits: portraits::portraits(&explanation, model, &people)?,
+        explanation: Some(explanation),
         tree,
         confidence,
         account,

@@ -20,6 +20,7 @@ pub(crate) fn answer(record: &Record) -> Markup {
         h1 { (headline(record)) }
         @if let Some(sizes) = sizes_in_words(record) { p.by { (sizes) @if let Some(by) = account::by(record) { (by) } "." } }
         @if !record.complete { p.lead { b { "The run was stopped early; this is what it left." } } }
+        @if let Some(told) = &record.explanation { p.lead { b { (told.answer) } } }
         @if record.size[2] > 1 { p.lead { (how_sure(record)) } }
         @else if let Some(found) = record.account.as_ref().and_then(|account| account.count.as_ref()) { p.lead { (account::how_many(found)) } }
         @if !record.warnings.is_empty() {

@@ -4,28 +4,15 @@ use maud::{Markup, html};
 
 use super::number::{count, percent};
 use super::scatter::mark;
+use super::stories::{self, MOST_CARDS};
 use super::table::{Cell, Figure, Table};
 use super::{charts, png, score};
 use crate::gather::decode;
 use crate::record::{Record, Shown};
 
-/// Clusters that get a card.
-pub(crate) const MOST_CARDS: usize = 80;
-
-/// A line about a cluster for the list beside the map.
-pub(crate) fn says_of(record: &Record, cluster: usize) -> Markup {
-    let one = record.clusters.len() < 2;
-    let sure = record.confidence.as_ref().filter(|_| !one);
-    html! {
-        @if let Some((mean, doubtful)) = sure.and_then(|sure| sure.clusters.get(cluster)) {
-            p.says { (percent(*mean)) " sure" @if *doubtful > 0 { ", " (count(*doubtful, "point")) " below 50\u{a0}%" } }
-        } @else if record.soft && !one { p.says { (percent(record.clusters[cluster].inside)) " of its similarity inside" } }
-    }
-}
-
 pub(crate) fn clusters(record: &Record) -> Markup {
     html! {
-        (representatives(record))
+        @if record.explanation.is_some() { (stories::stories(record)) } @else { (representatives(record)) }
         @if record.soft && record.confidence.is_none() { div.pair { (charts::sizes(record)) (charts::membership(record)) } }
         @else { div.half { (charts::sizes(record)) } }
         @if !record.uncertain.is_empty() && record.confidence.is_none() { (uncertain(record)) }
@@ -34,12 +21,17 @@ pub(crate) fn clusters(record: &Record) -> Markup {
 }
 
 pub(crate) fn face(record: &Record, shown: &Shown) -> Option<Markup> {
+    let sure = percent(shown.confidence.unwrap_or(shown.membership));
+    picture(record, shown, &format!("{}, {sure}", record.name(&shown.id)))
+}
+
+/// A grey picture with what it is in words.
+pub(crate) fn picture(record: &Record, shown: &Shown, words: &str) -> Option<Markup> {
     let picture = png::grey(&decode(shown.image.as_deref()?), record.image?)?;
-    let words =
-        format!("{}, {}", record.name(&shown.id), percent(shown.confidence.unwrap_or(shown.membership)));
     Some(html! { img src=(picture) alt=(words) title=(words); })
 }
 
+/// The clusters of records that are too old to explain them.
 fn representatives(record: &Record) -> Markup {
     let mut table = Table::new(&["cluster", "point", "membership"]);
     for (c, cluster) in record.clusters.iter().enumerate() {

@@ -233,10 +233,8 @@
         own.from.set(p.cluster, (own.from.get(p.cluster) ?? 0) + 1);
       }
       other.replaceChildren(...[...groups].sort((a, b) => b[1].size - a[1].size || a[0] - b[0]).slice(0, 200).map(([label, { size, drawn, from }]) => {
-        const one = make("div", "one"), button = make("button"), picture = document.createElementNS("http://www.w3.org/2000/svg", "svg"), path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-        picture.setAttribute("viewBox", "-7 -7 14 14"); picture.setAttribute("aria-hidden", "true"); picture.classList.add("mark");
-        path.setAttribute("d", outlines[shapeOf(label)]); path.classList.add("f" + label % 8);
-        picture.append(path);
+        const one = make("div", "one"), button = make("button"), picture = $(own, "svg.mark").cloneNode(true), path = $(picture, "path");
+        path.setAttribute("d", outlines[shapeOf(label)]); path.setAttribute("class", "f" + label % 8);
         button.type = "button"; button.dataset.label = label;
         button.append(picture, make("span", "", "cluster " + label));
         const parts = mixed([...from].filter(([, count]) => count > .02 * drawn).map(([cluster]) => cluster)).map(cluster => names[cluster] ?? cluster);

@@ -2,9 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::clusters::{MOST_CARDS, says_of};
+use super::charts::clipped;
 use super::levels::Levels;
 use super::number::{count, grouped, percent};
+use super::stories::{MOST_CARDS, says_of};
 use super::table::{Cell, Table, button};
 use crate::account::Tree;
 use crate::record::Record;
@@ -70,13 +71,20 @@ fn plane(record: &Record, squares: bool) -> Markup {
         "Scatter of {} coloured by cluster. The arrow keys move from point to point.",
         count(if squares { record.size[0] } else { record.points.len() }, "point")
     );
+    let names: Vec<String> = (0..record.clusters.len()).map(|c| on_the_mark(record, c)).collect();
     html! {
         div.plane data-kind=(if squares { "squares" } else { "points" }) data-shapes=(SHAPES.join("|")) data-named=(record.named)
-            data-views=(record.views.len()) {
+            data-views=(record.views.len()) data-names=(names.join("\n")) {
             canvas tabindex="0" role="img" aria-label=(words) {}
             canvas.top aria-hidden="true" {}
         }
     }
+}
+
+/// What stands beside the marks of a cluster: its own name, or its number.
+fn on_the_mark(record: &Record, cluster: usize) -> String {
+    let own = record.own_name(cluster).map(|name| clipped(&name.replace('\n', " "), 22));
+    own.unwrap_or_else(|| cluster.to_string())
 }
 
 /// The number of clusters, to be changed.
@@ -146,9 +154,9 @@ fn list(record: &Record) -> Markup {
         div.which role="group" aria-label="Clusters" {
             @for (c, cluster) in clusters.iter().enumerate().take(MOST_LISTED).filter(|(_, cluster)| cluster.size > 0) {
                 div.one {
-                    button type="button" aria-pressed="true" data-label=(c) title="Show or hide" { (mark(c)) span { "cluster " (c) } }
+                    button type="button" aria-pressed="true" data-label=(c) title="Show or hide" { (mark(c)) span { (record.cluster_name(c)) } }
                     span.soft { (grouped(cluster.size)) span.share { (percent(cluster.size as f64 / n)) } }
-                    @if c < MOST_CARDS { a href=(format!("#cluster-{c}")) { "more" span.hidden { " about cluster " (c) } } }
+                    @if c < MOST_CARDS { a href=(format!("#cluster-{c}")) { "more" span.hidden { " about " (record.cluster_name(c)) } } }
                     (says_of(record, c))
                 }
             }

@@ -125,28 +125,40 @@ impl Fit {
     /// # Errors
     /// When the rows do not have as many columns as those the mixture was fitted to, or the observer asks to stop.
     pub(crate) fn posteriors(&self, samples: &Samples<'_>, observer: &dyn Observer) -> Result<Vec<f64>> {
+        Ok(self.posteriors_and_logs(samples, observer)?.0)
+    }
+
+    /// The same with the log of the density of every row.
+    fn posteriors_and_logs(
+        &self,
+        samples: &Samples<'_>,
+        observer: &dyn Observer,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
         let (n, m) = (samples.n_samples(), samples.n_features());
         if m != self.n_features {
             let (expected, hint) = (self.n_features, "one for every feature it was fitted on");
             return Err(DataError::WrongWidth { found: m, expected, unit: "features", hint }.into());
         }
-        let found: Result<Vec<Vec<f64>>> = (0..n.div_ceil(BLOCK))
+        let found: Result<Vec<(Vec<f64>, Vec<f64>)>> = (0..n.div_ceil(BLOCK))
             .into_par_iter()
             .map_init(Block::default, |block, b| {
                 go_on(observer, Stage::Mixture)?;
                 let rows = b * BLOCK..((b + 1) * BLOCK).min(n);
                 let count = rows.len();
                 let (numbers, codes) = self.columns.show_block(samples, rows);
-                Ok(posteriors(&self.parts, &numbers, &codes, count, block))
+                let posteriors = posteriors(&self.parts, &numbers, &codes, count, block);
+                Ok((posteriors, block.log[..count].to_vec()))
             })
             .collect();
-        Ok(found?.concat())
+        let (posteriors, logs): (Vec<_>, Vec<_>) = found?.into_iter().unzip();
+        Ok((posteriors.concat(), logs.concat()))
     }
 
     /// The likeliest part of every row, 0 to k − 1, and its posterior.
     ///
     /// # Errors
     /// As [`posteriors`](Self::posteriors).
+    #[cfg(test)]
     pub(crate) fn label(
         &self,
         samples: &Samples<'_>,
@@ -165,13 +177,34 @@ pub(crate) struct ByMixture {
 }
 
 impl ByMixture {
-    /// Labels of new rows.
+    /// Posteriors of all clusters for every row, n × `n_clusters`, and the log of the density of every row.
     ///
     /// # Errors
     /// As [`Fit::posteriors`].
-    pub(crate) fn predict(&self, new: &Samples<'_>, observer: &dyn Observer) -> Result<Vec<usize>> {
-        let (parts, _) = self.fit.label(new, observer)?;
-        Ok(parts.into_iter().map(|part| self.label_of[part as usize] as usize).collect())
+    pub(crate) fn shares(
+        &self,
+        rows: &Samples<'_>,
+        n_clusters: usize,
+        observer: &dyn Observer,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (posteriors, logs) = self.fit.posteriors_and_logs(rows, observer)?;
+        let mut shares = vec![0.0; rows.n_samples() * n_clusters];
+        let parts = posteriors.chunks_exact(self.fit.parts.k);
+        for (shares, posteriors) in shares.chunks_exact_mut(n_clusters).zip(parts) {
+            // Several parts may have been joined to one cluster.
+            self.label_of.iter().zip(posteriors).for_each(|(label, r)| shares[*label as usize] += r);
+        }
+        Ok((shares, logs))
+    }
+
+    /// Every cluster becomes another one; several may become the same.
+    pub(crate) fn relabel(&mut self, to: &[usize]) {
+        self.label_of.iter_mut().for_each(|label| *label = to[*label as usize] as u32);
+    }
+
+    /// Numbers that a density is over.
+    pub(crate) fn dimensions(&self) -> usize {
+        self.fit.parts.m.max(1)
     }
 
     /// Whether every label is below this many clusters.

@@ -1,10 +1,13 @@
 //! The fitted thing: labels, and everything they were made of.
 
 mod account;
+pub(crate) mod drift;
+pub(crate) mod far_out;
 mod findings;
 mod inspect;
 mod partial;
 mod predict;
+mod refine;
 pub(crate) mod saved;
 pub(crate) mod tensors;
 mod warning;
@@ -16,9 +19,13 @@ pub use crate::slices::{BinnedReport, SparseRows};
 pub use crate::tree::{Merge, MergeTree};
 pub use crate::views::Counted;
 pub use account::{Account, Lens, Trust};
+pub use drift::{Change, ClusterDrift, Drift, Shift};
+pub(crate) use far_out::local_scales;
 pub(crate) use findings::Findings;
 pub use inspect::{BlockMeans, Blocks};
 pub use partial::Keeper;
+pub use predict::Predictions;
+pub use refine::Renumbering;
 pub use saved::{About, InputKind, ModelFileError, SaveOptions, SavedModel, Scaling, Training};
 pub use warning::Warning;
 
@@ -126,6 +133,21 @@ impl Model {
             sizes[*label] += 1;
         }
         sizes
+    }
+
+    /// Give the clusters other numbers, as of an older fit.
+    pub fn renumber(&mut self, found: &Renumbering) {
+        let (r, r_new) = (self.params.n_clusters, found.n_clusters);
+        let fields = &mut self.0;
+        fields.labels.iter_mut().for_each(|label| *label = found.to[*label]);
+        fields.membership = refine::moved(&fields.membership, r, &found.to, r_new);
+        if r_new != r {
+            fields.embedding = Vec::new(); // r coordinates, which nobody has in another number
+        }
+        if let Some(mixture) = &mut fields.mixture {
+            mixture.relabel(&found.to);
+        }
+        fields.params.n_clusters = r_new;
     }
 
     /// The labels with k clusters, without fitting again; every level is nested in the next coarser one. `None` for

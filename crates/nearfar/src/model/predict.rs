@@ -7,23 +7,70 @@
 //! count the ⌊log₂ n⌋ + 1 nearest alike.
 //!
 //! A point that equals a training point gets its label (of several such, the commonest), so that the training data
-//! gets its own labels back. The answer for one point looks at no other new point; it is made from differences,
-//! never from blocked products, so that not even rounding depends on the batch.
+//! gets its own labels back. The answer for one point looks at no other new point: blocked products find who may be
+//! near, differences decide, so that not even rounding depends on the batch. Of many training points those in the
+//! nearest cells are looked at (`neighbors/search/asked.rs`).
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::far_out::Usual;
 use super::saved::{InputKind, SavedModel, Training, fingerprint, own_entry};
 use crate::error::{DataError, Result};
 use crate::input::{Metric, Samples};
-use crate::math::kernel::{distance2_lanes, normalize, vectorized};
+use crate::math::kernel::{distance2_lanes, normalize};
+use crate::mixture::ByMixture;
 use crate::model::Lens;
 use crate::neighbors::SIGMA_NEIGHBOR;
-use crate::neighbors::exact::power_of_two_above;
+use crate::neighbors::exact::{Points, power_of_two_above};
+use crate::neighbors::search::Known;
 use crate::observe::{Event, Observer, Stage, go_on};
 use crate::views::View;
 
-/// New points that one task works on, so that a training point is read once for all of them.
-const BLOCK: usize = 16;
+/// New points that one task works on, so that a training point is read once for many of them; and where rows are as
+/// long as there are training points.
+const BLOCK: usize = 4096;
+const ROWS_OF_PAIRS: usize = 16;
+/// A point so many times as large as all training points is far outside.
+const FAR: f64 = 1e6;
+
+/// What is said of new points.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Predictions {
+    /// The cluster of every point.
+    pub labels: Vec<usize>,
+    /// How sure it is, from 0 to 1: the share of the votes, or the posterior where a mixture decides. A point that
+    /// equals a training point is as sure as that.
+    pub confidence: Vec<f64>,
+    /// The cluster with the next largest share; `None` where no other has any.
+    pub second: Vec<Option<usize>>,
+    /// How far out the point lies, from 0 to 1, as [`SavedModel::outlier_scores`] has it; empty where the model
+    /// cannot tell.
+    pub outlier_scores: Vec<f64>,
+}
+
+/// What is said of one point.
+#[derive(Clone, Copy, Debug)]
+struct Said {
+    label: usize,
+    confidence: f64,
+    second: Option<usize>,
+    outlier: f64,
+}
+
+impl Predictions {
+    fn of(said: &[Said], tells_outliers: bool) -> Self {
+        let outliers = said.iter().filter(|_| tells_outliers).map(|said| said.outlier);
+        Self {
+            labels: said.iter().map(|said| said.label).collect(),
+            confidence: said.iter().map(|said| said.confidence).collect(),
+            second: said.iter().map(|said| said.second).collect(),
+            outlier_scores: outliers.collect(),
+        }
+    }
+}
 
 impl SavedModel {
     /// The clusters of new points: samples with the features of the training data, or where the model was learnt
@@ -44,6 +91,14 @@ impl SavedModel {
     /// When the model keeps no samples, the new points have another number of columns, hold values that are not
     /// finite, or the observer asks to stop.
     pub fn predict(&self, new: &Samples<'_>, observer: &dyn Observer) -> Result<Vec<usize>> {
+        Ok(self.predictions(new, observer)?.labels)
+    }
+
+    /// The clusters of new points with how sure they are, the next best cluster, and how far out the point lies.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn predictions(&self, new: &Samples<'_>, observer: &dyn Observer) -> Result<Predictions> {
         let (found, n) = (new.n_samples(), self.about.n_samples);
         if self.about.input == InputKind::Samples && self.training == Training::Nothing {
             return Err(DataError::NotKept.into());
@@ -60,47 +115,94 @@ impl SavedModel {
             return Err(DataError::WrongWidth { found: new.n_features(), expected, unit, hint }.into());
         }
         if found == 0 {
-            return Ok(Vec::new());
+            return Ok(Predictions::default());
         }
         if let Some(mixture) = self.by_mixture() {
-            let mut rows = vec![0.0; found * expected];
-            rows.par_chunks_mut(expected).enumerate().try_for_each(|(i, row)| {
-                new.copy_row(i, row);
-                check_finite(row, i)?;
-                self.scaling.apply(row);
-                Ok::<(), crate::Error>(())
-            })?;
-            return mixture.predict(&Samples::from_rows(&rows, found, expected)?, observer);
+            return self.by_parts(mixture, new, observer);
         }
-        let seen = Seen::all(self)?;
-        let mut labels = vec![0; found];
-        labels.par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, labels)| {
-            go_on(observer, Stage::Labels)?;
-            let first = block * BLOCK;
-            let (height, mut votes) = (labels.len(), vec![0.0; labels.len() * self.about.n_clusters]);
-            // Training points that a new one equals in every view.
-            let mut equals: Vec<Option<Vec<usize>>> = vec![None; height];
-            for Seen { voter, measure, weight } in &seen {
-                let (mut values, units) = measure.block(new, first, height)?;
-                for (a, values) in values.chunks_exact_mut(n).enumerate() {
-                    let votes = &mut votes[a * self.about.n_clusters..(a + 1) * self.about.n_clusters];
-                    let same = voter.vote(values, units[a], first + a, measure, *weight, votes)?;
-                    equals[a] = Some(match equals[a].take() {
-                        Some(before) => before.into_iter().filter(|j| same.contains(j)).collect(),
-                        None => same,
-                    });
+        let usual = Usual::of_neighbors(self);
+        let bases: Vec<Base<'_>> = Base::all(self)?;
+        let means: Vec<Vec<f64>> = bases.iter().map(Base::mean).collect();
+        let seen: Vec<Seen<'_>> = bases
+            .iter()
+            .zip(&means)
+            .map(|(base, mean)| Seen::new(base, mean, observer))
+            .collect::<Result<_>>()?;
+        let block = if self.about.input == InputKind::Samples { BLOCK } else { ROWS_OF_PAIRS };
+        let said: Result<Vec<Vec<Said>>> = (0..found.div_ceil(block))
+            .into_par_iter()
+            .map(|at| {
+                go_on(observer, Stage::Labels)?;
+                let rows = at * block..((at + 1) * block).min(found);
+                let said = self.block(new, rows.clone(), &seen, usual.as_ref())?;
+                let (done, total) = (rows.len() as u64, found as u64);
+                observer.notice(&Event::Progress { stage: Stage::Labels, done, total });
+                Ok(said)
+            })
+            .collect();
+        Ok(Predictions::of(&said?.concat(), usual.is_some()))
+    }
+
+    /// What is said of some of the new points.
+    fn block(
+        &self,
+        new: &Samples<'_>,
+        rows: Range<usize>,
+        seen: &[Seen<'_>],
+        usual: Option<&Usual>,
+    ) -> Result<Vec<Said>> {
+        let (height, k) = (rows.len(), self.about.n_clusters);
+        let mut votes = vec![0.0; height * k];
+        // Training points that a new one equals in every view, and how far its neighbours are in the first.
+        let mut equals: Vec<Option<Vec<usize>>> = vec![None; height];
+        let mut scales = vec![0.0; height];
+        for (view, Seen { base, known }) in seen.iter().enumerate() {
+            let near = base.near(new, rows.clone(), known.as_ref())?;
+            for (a, near) in near.into_iter().enumerate() {
+                let votes = &mut votes[a * k..(a + 1) * k];
+                let (same, scale) = base.vote(near, rows.start + a, votes)?;
+                if usual.is_some_and(|usual| usual.view == view) {
+                    scales[a] = scale;
                 }
+                equals[a] = Some(match equals[a].take() {
+                    Some(before) => before.into_iter().filter(|j| same.contains(j)).collect(),
+                    None => same,
+                });
             }
-            let votes = votes.chunks_exact(self.about.n_clusters);
-            for ((label, equals), votes) in labels.iter_mut().zip(equals).zip(votes) {
+        }
+        let each = votes.chunks_exact(k).zip(equals).zip(scales);
+        Ok(each
+            .map(|((votes, equals), scale)| {
                 let equals = equals.unwrap_or_default();
-                *label = if equals.is_empty() { commonest(votes) } else { self.label_of(&equals) };
-            }
-            let (done, total) = (height as u64, found as u64);
-            observer.notice(&Event::Progress { stage: Stage::Labels, done, total });
-            Ok::<(), crate::Error>(())
-        })?;
-        Ok(labels)
+                if equals.is_empty() {
+                    Self::by_votes(votes, scale, usual)
+                } else {
+                    self.as_known(&equals, usual)
+                }
+            })
+            .collect())
+    }
+
+    fn by_votes(votes: &[f64], scale: f64, usual: Option<&Usual>) -> Said {
+        let label = commonest(votes);
+        let sum: f64 = votes.iter().sum();
+        let confidence = if sum > 0.0 { (votes[label] / sum).clamp(0.0, 1.0) } else { 0.0 };
+        let outlier = usual.map_or(0.0, |usual| usual.score(label, scale));
+        Said { label, confidence, second: crate::explain::second(votes, label), outlier }
+    }
+
+    /// What is said of a point that equals these training points.
+    fn as_known(&self, equals: &[usize], usual: Option<&Usual>) -> Said {
+        let label = self.label_of(equals);
+        let first = equals.iter().copied().find(|j| self.labels[*j] as usize == label).unwrap_or(equals[0]);
+        let k = self.about.n_clusters;
+        let shares = self.membership.get(first * k..(first + 1) * k).unwrap_or_default();
+        Said {
+            label,
+            confidence: self.confidence.get(first).copied().unwrap_or(1.0),
+            second: crate::explain::second(shares, label),
+            outlier: usual.map_or(0.0, |usual| usual.score_of_known(self, first)),
+        }
     }
 
     /// The label that most of these training points have, the lowest among equals.
@@ -109,6 +211,43 @@ impl SavedModel {
         which.iter().for_each(|j| votes[self.labels[*j] as usize] += 1.0);
         commonest(&votes)
     }
+
+    /// By the parts of a mixture.
+    fn by_parts(
+        &self,
+        mixture: &ByMixture,
+        new: &Samples<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Predictions> {
+        let usual = Usual::of_densities(self, mixture, observer)?;
+        let (found, m, k) = (new.n_samples(), self.about.n_features, self.about.n_clusters);
+        let said: Result<Vec<Vec<Said>>> = (0..found.div_ceil(BLOCK))
+            .into_par_iter()
+            .map(|at| {
+                let rows = at * BLOCK..((at + 1) * BLOCK).min(found);
+                let mut values = vec![0.0; rows.len() * m];
+                for (i, row) in rows.clone().zip(values.chunks_exact_mut(m)) {
+                    new.copy_row(i, row);
+                    check_finite(row, i)?;
+                    self.scaling.apply(row);
+                }
+                let (shares, logs) =
+                    mixture.shares(&Samples::from_rows(&values, rows.len(), m)?, k, observer)?;
+                let said = shares.chunks_exact(k).zip(logs).map(|(shares, log)| {
+                    let label = commonest(shares);
+                    let outlier = usual.score_of_log(label, log);
+                    Said {
+                        label,
+                        confidence: shares[label],
+                        second: crate::explain::second(shares, label),
+                        outlier,
+                    }
+                });
+                Ok(said.collect())
+            })
+            .collect();
+        Ok(Predictions::of(&said?.concat(), true))
+    }
 }
 
 /// The place of the largest number, the first among equals.
@@ -116,171 +255,177 @@ fn commonest(votes: &[f64]) -> usize {
     (1..votes.len()).fold(0, |best, c| if votes[c] > votes[best] { c } else { best })
 }
 
-/// One view of the training points: who is near, and how much that counts.
-struct Seen<'a> {
-    voter: Voter<'a>,
-    measure: Measure<'a>,
-    weight: f64,
-}
-
-impl<'a> Seen<'a> {
-    /// All views of a model; of most methods the samples as they are.
-    fn all(model: &'a SavedModel) -> Result<Vec<Self>> {
-        let own_weights = model.near_weights.get(1..).unwrap_or_default();
-        if model.lenses.is_empty() {
-            let voter = Voter::new(model, own_weights, model.sigma.as_deref());
-            return Ok(vec![Self { voter, measure: Measure::new(model, View::Raw)?, weight: 1.0 }]);
-        }
-        let of_lens = |lens: &'a Lens| {
-            let voter = Voter::new(model, &lens.near_weights, lens.sigma.as_deref());
-            // The search itself makes directions of rows where the metric is the cosine.
-            let view = if model.metric() == Metric::Cosine { View::Raw } else { lens.view };
-            Ok(Self { voter, measure: Measure::new(model, view)?, weight: lens.weight })
-        };
-        model.lenses.iter().map(of_lens).collect()
-    }
-}
-
-/// How a new row becomes squared distances (or −ln κ) to all training points.
-enum Measure<'a> {
-    /// From training samples, n × m, divided by `unit`.
-    Samples { model: &'a SavedModel, view: View, rows: Vec<f64>, unit: f64, metric: Metric },
-    /// The row holds distances.
-    Distances { model: &'a SavedModel },
-    /// The row holds affinities.
-    Affinities { model: &'a SavedModel },
-}
-
-impl<'a> Measure<'a> {
-    fn new(model: &'a SavedModel, view: View) -> Result<Self> {
-        Ok(match model.about.input {
-            InputKind::Distances | InputKind::Neighbors => Self::Distances { model },
-            InputKind::Affinities => Self::Affinities { model },
-            InputKind::Samples => {
-                let mut rows: Vec<f64> = match &model.training {
-                    Training::Double(values) => values.clone(),
-                    Training::Single(values) => values.iter().copied().map(f64::from).collect(),
-                    Training::Nothing => Vec::new(),
-                };
-                let (metric, m) = (model.metric(), model.about.n_features);
-                rows.par_chunks_mut(m).for_each(|row| model.standard.show(view, row));
-                if metric == Metric::Cosine {
-                    for (row, values) in rows.chunks_exact_mut(m).enumerate() {
-                        if !normalize(values) {
-                            return Err(DataError::ZeroRow { row }.into());
-                        }
-                    }
-                }
-                let unit = power_of_two_above(rows.iter().fold(0.0, |most, x| x.abs().max(most)));
-                rows.iter_mut().for_each(|x| *x /= unit);
-                Self::Samples { model, view, rows, unit, metric }
-            }
-        })
-    }
-
-    /// For `height` new rows from `first` on: values to all training points, row after row, and what distances were
-    /// divided by.
-    fn block(&self, new: &Samples<'_>, first: usize, height: usize) -> Result<(Vec<f64>, Vec<f64>)> {
-        let width = new.n_features();
-        let mut rows = vec![0.0; height * width];
-        for (a, row) in rows.chunks_exact_mut(width).enumerate() {
-            new.copy_row(first + a, row);
-        }
-        let Self::Samples { model, view, rows: training, unit, metric } = self else {
-            return Ok((rows, vec![1.0; height]));
-        };
-        let mut units = vec![*unit; height];
-        for (a, row) in rows.chunks_exact_mut(width).enumerate() {
-            check_finite(row, first + a)?;
-            model.scaling.apply(row);
-            model.standard.show(*view, row);
-            if *metric == Metric::Cosine && !normalize(row) {
-                return Err(DataError::ZeroRow { row: first + a }.into());
-            }
-            // A point far outside the training data brings its own unit, so that no square overflows.
-            units[a] = unit.max(power_of_two_above(row.iter().fold(0.0, |most, x| x.abs().max(most))));
-            row.iter_mut().for_each(|x| *x /= units[a]);
-        }
-        let n = model.about.n_samples;
-        let mut values = vec![0.0; height * n];
-        let shrink: Vec<f64> = units.iter().map(|own| unit / own).collect();
-        vectorized(
-            #[inline(always)]
-            || {
-                let mut shrunk = vec![0.0; width];
-                for (j, y) in training.chunks_exact(width).enumerate() {
-                    for (a, x) in rows.chunks_exact(width).enumerate() {
-                        values[a * n + j] = if shrink[a] == 1.0 {
-                            distance2_lanes(x, y)
-                        } else {
-                            shrunk.iter_mut().zip(y).for_each(|(s, y)| *s = y * shrink[a]);
-                            distance2_lanes(x, &shrunk)
-                        };
-                    }
-                }
-            },
-        );
-        Ok((values, units))
-    }
-}
-
-/// Who may vote, and how loudly.
-struct Voter<'a> {
+/// One view of the training points: how new ones are measured, and how much who is near counts.
+struct Base<'a> {
     model: &'a SavedModel,
+    view: View,
+    metric: Metric,
+    /// The training points, divided by `unit`; `None` where new rows hold distances or affinities themselves.
+    points: Option<Points<'a>>,
     /// Trust in the k-th nearest training point, from 0.
     weights: Vec<f64>,
     /// Local scales of the training points; `None` where affinities were given.
     sigma: Option<&'a [f64]>,
+    /// How far the view is trusted.
+    trust: f64,
 }
 
-impl<'a> Voter<'a> {
+/// The same, ready to find who is near.
+struct Seen<'a> {
+    base: &'a Base<'a>,
+    known: Option<Known<'a>>,
+}
+
+impl<'a> Seen<'a> {
+    fn new(base: &'a Base<'a>, mean: &'a [f64], observer: &dyn Observer) -> Result<Self> {
+        let known = base.points.as_ref().map(|points| Known::new(points, mean, base.most(), observer));
+        Ok(Self { base, known: known.transpose()? })
+    }
+}
+
+/// Who is near a new point, nearest first, with squared distances divided by the square of a unit; or, where the row
+/// is known, the training points that it equals.
+enum Near {
+    Apart(Vec<(f64, u32)>, f64),
+    Same(Vec<usize>),
+}
+
+impl<'a> Base<'a> {
+    /// All views of a model; of most methods the samples as they are.
+    fn all(model: &'a SavedModel) -> Result<Vec<Self>> {
+        if model.lenses.is_empty() {
+            let learnt = model.near_weights.get(1..).unwrap_or_default();
+            return Ok(vec![Self::new(model, View::Raw, learnt, model.sigma.as_deref(), 1.0)?]);
+        }
+        let of_lens = |lens: &'a Lens| {
+            // The search itself makes directions of rows where the metric is the cosine.
+            let view = if model.metric() == Metric::Cosine { View::Raw } else { lens.view };
+            Self::new(model, view, &lens.near_weights, lens.sigma.as_deref(), lens.weight)
+        };
+        model.lenses.iter().map(of_lens).collect()
+    }
+
     /// `learnt` are the weights of the nearest others, nearest first.
-    fn new(model: &'a SavedModel, learnt: &[f64], sigma: Option<&'a [f64]>) -> Self {
+    fn new(
+        model: &'a SavedModel,
+        view: View,
+        learnt: &[f64],
+        sigma: Option<&'a [f64]>,
+        trust: f64,
+    ) -> Result<Self> {
         let n = model.about.n_samples;
         let weights = match learnt.iter().rposition(|w| *w > 0.0) {
             Some(last) => learnt[..=last].to_vec(),
             None => vec![1.0; (n.max(1).ilog2() as usize + 1).min(n)],
         };
-        Self { model, weights, sigma }
+        let metric = model.metric();
+        let points = if model.about.input == InputKind::Samples {
+            let mut rows: Vec<f64> = match &model.training {
+                Training::Double(values) => values.clone(),
+                Training::Single(values) => values.iter().copied().map(f64::from).collect(),
+                Training::Nothing => Vec::new(),
+            };
+            let m = model.about.n_features;
+            rows.par_chunks_mut(m).for_each(|row| model.standard.show(view, row));
+            if metric == Metric::Cosine {
+                for (row, values) in rows.chunks_exact_mut(m).enumerate() {
+                    if !normalize(values) {
+                        return Err(DataError::ZeroRow { row }.into());
+                    }
+                }
+            }
+            let unit = power_of_two_above(rows.iter().fold(0.0, |most, x| x.abs().max(most)));
+            rows.iter_mut().for_each(|x| *x /= unit);
+            Some(Points::of_doubles(rows, m, unit))
+        } else {
+            None
+        };
+        Ok(Self { model, view, metric, points, weights, sigma, trust })
     }
 
-    /// Add the votes for one new point, of which the sum is `weight`, by its values to all training points. Gives
-    /// the training points that it equals; then nobody votes.
-    fn vote(
-        &self,
-        values: &mut [f64],
-        unit: f64,
-        row: usize,
-        measure: &Measure<'_>,
-        weight: f64,
-        votes: &mut [f64],
-    ) -> Result<Vec<usize>> {
-        let tuned = match measure {
-            Measure::Samples { .. } => true,
-            Measure::Distances { model } => {
-                let same = known_row(model, values);
-                if !same.is_empty() {
-                    return Ok(same);
-                }
-                check_row("distances", values, row, true)?;
-                values.iter_mut().for_each(|x| *x *= *x);
-                true
-            }
-            Measure::Affinities { model } => {
-                let same = known_row(model, values);
-                if !same.is_empty() {
-                    return Ok(same);
-                }
-                check_row("affinities", values, row, false)?;
-                values.iter_mut().for_each(|x| *x = -x.ln());
-                false
-            }
-        };
-        let same: Vec<usize> = (0..values.len()).filter(|j| tuned && values[*j] == 0.0).collect();
-        if !same.is_empty() && !matches!(measure, Measure::Samples { .. }) {
-            return Ok(same);
+    fn mean(&self) -> Vec<f64> {
+        self.points.as_ref().map_or_else(Vec::new, Points::mean)
+    }
+
+    /// So many nearest training points are wanted.
+    fn most(&self) -> usize {
+        self.weights.len().max(SIGMA_NEIGHBOR)
+    }
+
+    /// Who is near each of some new rows.
+    fn near(&self, new: &Samples<'_>, which: Range<usize>, known: Option<&Known<'_>>) -> Result<Vec<Near>> {
+        let width = new.n_features();
+        let mut rows = vec![0.0; which.len() * width];
+        for (i, row) in which.clone().zip(rows.chunks_exact_mut(width)) {
+            new.copy_row(i, row);
         }
-        let near = nearest(values, self.weights.len().max(SIGMA_NEIGHBOR));
+        let (Some(known), Some(points)) = (known, &self.points) else {
+            let near = rows.chunks_exact_mut(width).zip(which).map(|(row, i)| self.of_pairs(row, i));
+            return near.collect();
+        };
+        let unit = points.unit;
+        let mut units = vec![unit; which.len()];
+        for ((i, row), own) in which.zip(rows.chunks_exact_mut(width)).zip(&mut units) {
+            check_finite(row, i)?;
+            self.model.scaling.apply(row);
+            self.model.standard.show(self.view, row);
+            if self.metric == Metric::Cosine && !normalize(row) {
+                return Err(DataError::ZeroRow { row: i }.into());
+            }
+            // A point far outside the training data brings its own unit, so that no square overflows.
+            let size = row.iter().fold(0.0, |most: f64, x| x.abs().max(most));
+            if size > FAR * unit {
+                *own = power_of_two_above(size);
+            }
+            row.iter_mut().for_each(|x| *x /= *own);
+        }
+        let apart = known.nearest(&rows, |a| units[a] == unit);
+        let near = rows.chunks_exact(width).zip(&units).zip(apart).map(|((row, own), near)| {
+            if *own == unit {
+                return Near::Apart(near, unit);
+            }
+            let shrink = unit / own;
+            let shrunk = |j: usize| points.row(j).iter().map(|y| y * shrink).collect::<Vec<_>>();
+            let values: Vec<f64> =
+                (0..self.model.about.n_samples).map(|j| distance2_lanes(row, &shrunk(j))).collect();
+            Near::Apart(nearest(&values, self.most()), *own)
+        });
+        Ok(near.collect())
+    }
+
+    /// Who is near by a row of distances or affinities to all training points.
+    fn of_pairs(&self, values: &mut [f64], row: usize) -> Result<Near> {
+        let same = known_row(self.model, values);
+        if !same.is_empty() {
+            return Ok(Near::Same(same));
+        }
+        if self.model.about.input == InputKind::Affinities {
+            check_row("affinities", values, row, false)?;
+            values.iter_mut().for_each(|x| *x = -x.ln());
+        } else {
+            check_row("distances", values, row, true)?;
+            let same: Vec<usize> = (0..values.len()).filter(|j| values[*j] == 0.0).collect();
+            if !same.is_empty() {
+                return Ok(Near::Same(same));
+            }
+            values.iter_mut().for_each(|x| *x *= *x);
+        }
+        Ok(Near::Apart(nearest(values, self.most()), 1.0))
+    }
+
+    /// Add the votes for one new point, of which the sum is the trust in the view. Gives the training points that it
+    /// equals, and the distance to its 7th neighbour.
+    fn vote(&self, near: Near, row: usize, votes: &mut [f64]) -> Result<(Vec<usize>, f64)> {
+        let (near, unit) = match near {
+            Near::Same(same) => return Ok((same, 0.0)),
+            Near::Apart(near, unit) => (near, unit),
+        };
+        let tuned = self.model.about.input != InputKind::Affinities;
+        let same: Vec<usize> = if self.points.is_some() {
+            near.iter().take_while(|(value, _)| *value == 0.0).map(|(_, j)| *j as usize).collect()
+        } else {
+            Vec::new()
+        };
         let scale = near.get(SIGMA_NEIGHBOR - 1).or(near.last()).map(|(value, _)| value.sqrt() * unit);
         let Some(own) = scale else {
             let rule = "at least one training point must be at a known distance or have a positive affinity";
@@ -290,13 +435,13 @@ impl<'a> Voter<'a> {
         };
         let sigma = |j: usize| self.sigma.map_or(own, |sigma| sigma[j]);
         // Among copies of the new point distances are 0, whatever the scale.
-        let own = if own > 0.0 { own } else { 1.0 };
+        let tuning = if own > 0.0 { own } else { 1.0 };
         let voters = near.iter().zip(&self.weights).filter(|(_, weight)| **weight > 0.0);
         let exponents: Vec<(usize, f64, f64)> = voters
             .map(|(&(value, j), weight)| {
                 // In this order no factor over- or underflows before the other can make up for it.
                 let j = j as usize;
-                let exponent = if tuned { (value * (unit / own)) * (unit / sigma(j)) } else { value };
+                let exponent = if tuned { (value * (unit / tuning)) * (unit / sigma(j)) } else { value };
                 (j, exponent.min(f64::MAX), *weight)
             })
             .collect();
@@ -306,9 +451,9 @@ impl<'a> Voter<'a> {
             exponents.into_iter().map(|(j, e, weight)| (j, weight * (least - e).exp())).collect();
         let sum: f64 = voices.iter().map(|(_, voice)| voice).sum();
         for (j, voice) in voices {
-            votes[self.model.labels[j] as usize] += weight * voice / sum.max(f64::MIN_POSITIVE);
+            votes[self.model.labels[j] as usize] += self.trust * voice / sum.max(f64::MIN_POSITIVE);
         }
-        Ok(same)
+        Ok((same, own))
     }
 }
 

@@ -123,7 +123,7 @@ pub(crate) struct Points<'a> {
     pub(super) rows: Vec<f64>,
     norms2: Vec<f64>,
     way: Arithmetic<'a>,
-    pub(super) unit: f64,
+    pub(crate) unit: f64,
     /// Where these are a part of all points.
     pub(super) part: Option<Part>,
 }
@@ -225,7 +225,7 @@ impl<'a> Points<'a> {
     }
 
     /// Rows that were divided by `unit`.
-    pub(super) fn of_doubles(rows: Vec<f64>, m: usize, unit: f64) -> Self {
+    pub(crate) fn of_doubles(rows: Vec<f64>, m: usize, unit: f64) -> Self {
         let way = Arithmetic::Pairs { singles: Cow::Borrowed(&[]) };
         Self { n: rows.len() / m, m, rows, norms2: Vec::new(), way, unit, part: None }
     }
@@ -320,7 +320,7 @@ impl<'a> Points<'a> {
         }
     }
 
-    pub(super) fn row(&self, i: usize) -> &[f64] {
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
         &self.rows[i * self.m..(i + 1) * self.m]
     }
 

@@ -213,6 +213,26 @@ impl MergeTree {
         labels
     }
 
+    /// Of these points those on one side of the last join that has some of them on both; `None` where there is no such
+    /// join.
+    pub(crate) fn last_join_of(&self, own: &[bool]) -> Option<Vec<bool>> {
+        let mut counts = vec![0_usize; self.n_leaves];
+        let points = || self.leaves.iter().zip(own).filter(|(_, own)| **own);
+        points().for_each(|(leaf, _)| counts[*leaf as usize] += 1);
+        let mut last = None;
+        for (at, Merge { into, from, .. }) in self.merges.iter().enumerate() {
+            let (into, from) = (*into as usize, *from as usize);
+            if counts[into] > 0 && counts[from] > 0 {
+                last = Some(at);
+            }
+            counts[into] += counts[from];
+        }
+        let at = last?;
+        let heads = self.heads_at(self.n_leaves - at);
+        let from = self.merges[at].from;
+        Some(self.leaves.iter().zip(own).map(|(leaf, own)| *own && heads[*leaf as usize] == from).collect())
+    }
+
     /// Modularity with 1, 2, … clusters, up to all leaves.
     #[must_use]
     pub fn modularities(&self, network: &Network) -> Vec<f64> {

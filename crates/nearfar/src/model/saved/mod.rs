@@ -137,6 +137,15 @@ impl Scaling {
         }
     }
 
+    /// Take back what [`apply`](Self::apply) did, as far as that can be: rows of length 1 stay so.
+    pub fn undo(&self, row: &mut [f64]) {
+        if let Self::Columns { origin, unit } = self {
+            row.iter_mut()
+                .zip(origin.iter().zip(unit))
+                .for_each(|(x, (origin, unit))| *x = origin + unit * *x);
+        }
+    }
+
     fn name(&self) -> &'static str {
         match self {
             Self::None => "none",
@@ -209,9 +218,18 @@ pub struct About {
     /// Views that label new points, with their weights.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lenses: Vec<(View, f64)>,
+    /// Names of the clusters, one each, empty for one without; none where no cluster has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cluster_names: Vec<String>,
+    /// Overlap of every cluster with its like in fits of subsamples, where these were made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stability: Vec<f64>,
+    /// What was done to the clusters by hand, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<String>,
     /// The mixture that labels new points, where one was the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    mixture: Option<ByMixture>,
+    pub(super) mixture: Option<ByMixture>,
 }
 
 /// What to keep besides what predicting needs.
@@ -230,6 +248,10 @@ pub struct SaveOptions {
     pub scaling: Scaling,
     /// The run was cancelled, and this is what it left.
     pub partial: bool,
+    /// Names of the clusters, one each; or none.
+    pub cluster_names: Vec<String>,
+    /// Stability of every cluster ([`crate::explain::stability`]); or none.
+    pub stability: Vec<f64>,
 }
 
 /// A finished run at rest: everything that predicting and looking at it need, without the pairs it was learnt from.
@@ -336,6 +358,9 @@ impl SavedModel {
             account: model.account.clone(),
             tree_pieces: model.tree.as_ref().map(MergeTree::pieces),
             lenses: model.lenses.iter().map(|lens| (lens.view, lens.weight)).collect(),
+            cluster_names: options.cluster_names.clone(),
+            stability: options.stability.clone(),
+            edits: Vec::new(),
             mixture: model.mixture.clone(),
         };
         let graph = |graph: SparseRows| (!graph.columns.is_empty()).then_some(graph);

@@ -128,6 +128,13 @@ fn assemble(about: About, arrays: &Arrays<'_>) -> Result<SavedModel, String> {
     if about.mixture.as_ref().is_some_and(|mixture| pairwise || !mixture.fits(r, m)) {
         return Err("its mixture is of other columns or clusters".to_owned());
     }
+    let each = |count: usize| count == 0 || count == r;
+    if !each(about.cluster_names.len()) || !each(about.stability.len()) {
+        return Err("it names or judges another number of clusters than it has".to_owned());
+    }
+    if about.stability.iter().any(|overlap| !(0.0..=1.0).contains(overlap)) {
+        return Err("it has a stability outside of 0 to 1".to_owned());
+    }
     let near_weights: Vec<f64> = arrays.read("near_weights", Length::NoneOr(Some(n)))?;
     let far_weights: Vec<f64> = arrays.read("far_weights", Length::NoneOr(Some(n)))?;
     if near_weights.iter().chain(&far_weights).any(|weight| *weight < 0.0) {

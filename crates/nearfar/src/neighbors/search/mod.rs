@@ -9,6 +9,7 @@
 //! known, so that the recall asked for is reached on any data; where that takes most of the cells the search is
 //! exact after all. Everything depends on the points alone: same lists for any seed and any number of threads.
 
+mod asked;
 mod cells;
 mod singles;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use super::exact::Points;
 use super::split;
 use crate::error::Result;
 use crate::observe::Observer;
+pub(crate) use asked::Known;
 pub(super) use cells::{Cells, nearest_center};
 pub(super) use singles::{Asking, Centred, Singles};
 
