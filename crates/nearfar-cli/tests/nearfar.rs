@@ -191,7 +191,7 @@ fn a_run_folder_holds_what_the_method_found() {
     succeed(&here, &with(&["--out-dir", "a", "--seed", "3", "--engine", "graph", "--noise", "10%"]));
     let run = here.join("a");
     let labels = read(&run.join("labels.csv"));
-    assert!(labels.starts_with("id,label,confidence\np0,"), "{labels}");
+    assert!(labels.starts_with("id,label,confidence,second\np0,"), "{labels}");
     for confidence in column(&labels, "confidence") {
         assert!((0.0..=1.0).contains(&confidence.parse::<f64>().unwrap()), "{confidence}");
     }
@@ -235,7 +235,7 @@ fn confidence_noise_and_levels_in_every_format() {
     }
     succeed(&here, &[&with(&["-q", "-o", "out.npy"])[..], &asked].concat());
     let csv = read(&here.join("out.csv"));
-    assert!(csv.starts_with("id,label,confidence,k3,k5\n"), "{csv}");
+    assert!(csv.starts_with("id,label,confidence,second,k3,k5\n"), "{csv}");
     assert_eq!(csv.lines().count(), 61);
     let [label, three, five] = ["label", "k3", "k5"].map(|title| column(&csv, title));
     let confidence: Vec<f64> = column(&csv, "confidence").iter().map(|c| c.parse().unwrap()).collect();
@@ -264,7 +264,7 @@ fn confidence_noise_and_levels_in_every_format() {
         &here,
         &[&["cluster", "data.csv", "--columns", "x,y", "-q", "--confidence"][..], &["-k", "2"]].concat(),
     );
-    assert!(plain.starts_with("label,confidence\n0,"), "{plain}");
+    assert!(plain.starts_with("label,confidence,second\n0,"), "{plain}");
     let whole = serde_json::from_str::<serde_json::Value>(&succeed(
         &here,
         &[&with(&["--json", "--confidence"])[..], &asked].concat(),

@@ -1,7 +1,7 @@
 //! Answers, not labels: what the clusters are, in words a person can check.
 //!
 //! [`Subject`] is what there is to explain: labels, and the samples they belong to where there are any. A
-//! [`SavedModel`](crate::SavedModel) makes one of itself ([`Subject::of`]), and so can any labels. [`explain`] gives
+//! [`SavedModel`] makes one of itself ([`Subject::of`]), and so can any labels. [`explain`] gives
 //! an [`Explanation`]: for every cluster its size, typical rows, the columns that set it apart, a rule of at most
 //! three conditions with its precision and recall, the nearest other cluster, and how sure it is. Everything is plain
 //! data that serde writes and reads.
