@@ -574,7 +574,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     model.report(Path(folder) / "moons.html", y=y, title="moons")
         ...     text = (Path(folder) / "moons.html").read_text(encoding="utf-8")
-        >>> "2 clusters of 30 points each" in text
+        >>> "2 clusters in 60 points" in text
         True
         """
         check_is_fitted(self)
